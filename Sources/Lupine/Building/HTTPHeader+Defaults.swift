@@ -2,18 +2,19 @@
 
 internal import Foundation
 
-/// The header fields that a session of default configuration sends about the client. Each is computed once.
+/// The header fields with which a session of default configuration describes the client. Each is computed once.
 extension HTTPHeader {
     /// The content codings that the client decodes, in order of preference.
     public static let defaultAcceptEncoding: HTTPHeader = .acceptEncoding(
         ["br", "gzip", "deflate"].qualityEncoded())
 
-    /// The user's languages as the environment's locale names them, in order of preference, at most six: `de-AT;q=1.0,
-    /// de;q=0.9` under `de_AT.UTF-8`. The value is empty when the locale names no language, as `C` does.
+    /// The user's languages in order of preference, at most six, from the locale in the environment: `de-AT;q=1.0, de;q=0.9` for
+    /// the locale `de_AT.UTF-8`. The value is empty if the locale names no language, such as `C`.
     public static let defaultAcceptLanguage: HTTPHeader = .acceptLanguage(
         UserLanguages.preferred.qualityEncoded())
 
-    /// The program, the system and the library: `tool/Unknown (Unknown; build:Unknown; Linux 6.1.0) Lupine/1.0.0`.
+    /// The names and versions of the program, the system and the library: `tool/Unknown (Unknown; build:Unknown; Linux 6.1.0)
+    /// Lupine/1.0.0`.
     public static let defaultUserAgent: HTTPHeader = .userAgent(
         userAgentValue(
             of: Bundle.main.infoDictionary ?? [:], startedAs: ProcessInfo.processInfo.arguments.first,
@@ -38,8 +39,8 @@ extension HTTPHeader {
         let version = "\(system.majorVersion).\(system.minorVersion).\(system.patchVersion)"
         let value =
             "\(program) (\(bundle); build:\(build); Linux \(version)) Lupine/\(AFInfo.version)"
-        // A program's name may contain control characters. They are removed, because a field value must not contain them and
-        // each request would fail.
+        // A program's name may contain control characters. They are removed, because a field value must not contain them:
+        // otherwise each request would fail.
         return String(
             String.UnicodeScalarView(
                 value.unicodeScalars.filter { $0.properties.generalCategory != .control }))
@@ -47,7 +48,7 @@ extension HTTPHeader {
 }
 
 extension Collection<String> {
-    /// Returns the elements as a list with decreasing weights (RFC 9110 §12.4.2): `br;q=1.0, gzip;q=0.9`.
+    /// Returns the elements, at most ten, as a list with decreasing weights (RFC 9110 §12.4.2): `br;q=1.0, gzip;q=0.9`.
     func qualityEncoded() -> String {
         enumerated().map { index, element in "\(element);q=\(1.0 - Double(index) * 0.1)" }
             .joined(separator: ", ")

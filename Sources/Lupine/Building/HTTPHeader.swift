@@ -4,7 +4,7 @@ internal import Foundation
 
 /// A header field (RFC 9110 §5): a name and a value, stored and compared exactly as written.
 ///
-/// Names and values are not validated: one that cannot be sent fails the request with an error that names it.
+/// Names and values are not validated. If a field cannot be sent, the request fails with an error that names the field.
 public struct HTTPHeader: Equatable, Hashable, Sendable {
     /// The name, as written.
     public let name: String

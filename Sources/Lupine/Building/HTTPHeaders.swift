@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// The header fields of a request or a response, in order, one per name. Names are case-insensitive.
+/// The header fields of a request or a response, in order. Names are case-insensitive, and each occurs only once.
 ///
-/// The values of a field that occurs more than once have to be joined before they are stored. Names and values are not
-/// validated. A value type; two values are equal only if their order and their spelling are equal too.
+/// If a message has several fields of one name, their values have to be joined before they are stored. Names and values are not
+/// validated. Two collections are equal only if the order of their fields and the spelling of their names are equal too.
 public struct HTTPHeaders: Equatable, Hashable, Sendable {
     /// The fields that a session of default configuration sends with each request: `Accept-Encoding`, `Accept-Language` and
-    /// `User-Agent`; no `Accept-Language` when the locale names no language. Computed once.
+    /// `User-Agent`. `Accept-Language` is omitted if the locale names no language. Computed once.
     public static let `default` = HTTPHeaders(
         [.defaultAcceptEncoding, .defaultAcceptLanguage, .defaultUserAgent].filter { !$0.value.isEmpty })
 
@@ -94,23 +94,23 @@ public struct HTTPHeaders: Equatable, Hashable, Sendable {
         }
     }
 
-    /// The values by name. The names are spelled as they were last written.
+    /// The values by name. A name is spelled as in the latest update of its field.
     public var dictionary: [String: String] {
         Dictionary(headers.map { ($0.name, $0.value) }, uniquingKeysWith: { _, last in last })
     }
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
-    /// Creates a collection of these fields in their order. Of a repeated name the last value is used, at the position of
-    /// the first.
+    /// Creates a collection of these fields in their order. If a name occurs more than once, its last value is used, at the
+    /// position of the first.
     public init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements { update(name: name, value: value) }
     }
 }
 
 extension HTTPHeaders: ExpressibleByArrayLiteral {
-    /// Creates a collection of these fields in their order. Of a repeated name the last value is used, at the position of
-    /// the first.
+    /// Creates a collection of these fields in their order. If a name occurs more than once, its last value is used, at the
+    /// position of the first.
     public init(arrayLiteral elements: HTTPHeader...) { self.init(elements) }
 }
 
@@ -144,7 +144,7 @@ extension [HTTPHeader] {
         firstIndex { Self.areEqualNames($0.name, name) }
     }
 
-    /// Whether two names are equal in lower case. ASCII names, the usual ones, are compared without copies.
+    /// Whether two names are equal, ignoring case. ASCII names, the usual ones, are compared without creating lower-case copies.
     private static func areEqualNames(_ left: String, _ right: String) -> Bool {
         let (leftOctets, rightOctets) = (left.utf8, right.utf8)
         if leftOctets.count == rightOctets.count,
@@ -158,6 +158,6 @@ extension [HTTPHeader] {
 
     /// Returns the lower-case letter for an octet from `A` to `Z`, and any other octet unchanged.
     private static func lowercased(_ octet: UInt8) -> UInt8 {
-        0x41...0x5A ~= octet ? octet + 0x20 : octet
+        UInt8(ascii: "A")...UInt8(ascii: "Z") ~= octet ? octet + 0x20 : octet
     }
 }

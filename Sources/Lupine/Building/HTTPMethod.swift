@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A request's method. Any string is allowed; it is stored and compared as written (RFC 9110 §9.1: case-sensitive).
+/// A request's method. Any string is allowed. It is stored as written and compared case-sensitively (RFC 9110 §9.1).
 public struct HTTPMethod: RawRepresentable, Equatable, Hashable, Sendable {
     /// `CONNECT`
     public static let connect = HTTPMethod(rawValue: "CONNECT")
@@ -26,6 +26,6 @@ public struct HTTPMethod: RawRepresentable, Equatable, Hashable, Sendable {
     /// The method as it is sent.
     public let rawValue: String
 
-    /// Creates a method of that name.
+    /// Creates a method with this name.
     public init(rawValue: String) { self.rawValue = rawValue }
 }

@@ -3,7 +3,7 @@
 public import LupineLoading
 
 extension URLRequest {
-    /// The header fields. Setting replaces all of them.
+    /// The header fields. Setting the property replaces all of them.
     public var headers: HTTPHeaders {
         get { HTTPHeaders(headerList.fields.map { HTTPHeader(name: $0.name, value: $0.value) }) }
         set { headerList = HeaderList(newValue.map { HeaderList.Field(name: $0.name, value: $0.value) }) }

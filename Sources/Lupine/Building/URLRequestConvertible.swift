@@ -2,10 +2,10 @@
 
 public import LupineLoading
 
-/// A type that can be converted to a `URLRequest`: a router's case, a value with parameters, a request itself. It is
-/// converted when the request is performed and again for each retry, on the session's request queue.
+/// A type that can be converted to a `URLRequest`: for example a router's case, a value with parameters, or a `URLRequest`
+/// itself. The session converts it on its request queue, when it performs the request and again for each retry.
 public protocol URLRequestConvertible: Sendable {
-    /// Returns the request. A thrown error fails the request: an `AFError` as it is, another error as
+    /// Returns the request. A thrown error fails the request: an `AFError` unchanged, another error wrapped in
     /// `createURLRequestFailed`.
     func asURLRequest() throws -> URLRequest
 }

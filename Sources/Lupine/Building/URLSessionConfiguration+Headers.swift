@@ -3,8 +3,8 @@
 public import LupineLoading
 
 extension URLSessionConfiguration {
-    /// `httpAdditionalHeaders`, in no particular order: the fields that are added to requests which do not set them. Empty
-    /// when `httpAdditionalHeaders` holds values other than strings.
+    /// The fields of `httpAdditionalHeaders`, in no particular order. The session adds them to requests that do not set fields of
+    /// the same names. Empty if `httpAdditionalHeaders` contains values other than strings.
     public var headers: HTTPHeaders {
         get { (httpAdditionalHeaders as? [String: String]).map { HTTPHeaders($0) } ?? HTTPHeaders() }
         set { httpAdditionalHeaders = newValue.dictionary }

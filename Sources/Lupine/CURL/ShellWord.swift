@@ -5,10 +5,12 @@
 /// The functions compare Unicode scalars, not characters: a quote followed by a combining mark is one character, but a shell sees
 /// a quote.
 enum ShellWord {
-    /// Returns the text in double quotes. Everything that a shell treats specially there is escaped: the quote itself, `$`, the
-    /// backtick, and a backslash before any of these, before another backslash, a newline, a `!` or the closing quote. A newline
-    /// is not escaped, since a shell deletes a backslash together with the newline after it. A `!` is moved out of the double
-    /// quotes into single quotes: interactive shells expand it and the word after it from their history, even in double quotes.
+    /// Returns the text in double quotes. A backslash escapes each character that is special there: the double quote, `$`, the
+    /// backtick, and a backslash for which `needsBackslash` returns true.
+    ///
+    /// A newline is not escaped, because a shell deletes a backslash together with the newline after it. A `!` is written in
+    /// single quotes, between two strings in double quotes: interactive shells replace it and the word after it with a command
+    /// from their history, even in double quotes.
     static func quoted(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         var word = "\""
@@ -25,6 +27,8 @@ enum ShellWord {
         return word + "\""
     }
 
+    /// Whether the scalar needs a backslash before it, given the scalar that follows; nil at the end of the text. A backslash is
+    /// only special before certain scalars, and before the closing quote.
     private static func needsBackslash(_ scalar: Unicode.Scalar, before next: Unicode.Scalar?) -> Bool {
         switch scalar {
         case "\"", "$", "`": return true
@@ -35,8 +39,8 @@ enum ShellWord {
         }
     }
 
-    /// Returns the text unchanged if nothing in it is special to a shell, otherwise in double quotes.
-    static func bare(_ text: String) -> String {
+    /// Returns the text unchanged if a shell treats none of its characters specially, otherwise in double quotes.
+    static func quotedIfNeeded(_ text: String) -> String {
         let isPlain = text.unicodeScalars.allSatisfy { scalar in
             switch scalar {
             case "a"..."z", "A"..."Z", "0"..."9", "-", "_", ".", "/", ":", ",", "@", "%", "+": true

@@ -17,7 +17,7 @@ extension AFError {
         return nil
     }
 
-    /// The error of the program's code, of Foundation or of the task that caused this error. For `requestRetryFailed` it is the
+    /// The error that caused this error. Code of the program, Foundation or the task has thrown it. For `requestRetryFailed`, the
     /// retrier's error.
     public var underlyingError: (any Error)? {
         switch self {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Properties that tell which case an error is. `urlRequestValidationFailed` has no such property.
+/// One property for each case, which is true for errors of that case. As in Alamofire, `urlRequestValidationFailed` has none.
 extension AFError {
     /// Whether the session was deallocated before the request finished.
     public var isSessionDeinitializedError: Bool {

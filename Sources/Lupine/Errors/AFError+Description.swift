@@ -5,8 +5,8 @@ internal import LupineLoading
 
 /// Describes each error in a sentence for developers, with the data that caused it.
 extension AFError: LocalizedError {
-    /// The description of the failure and the data that caused it; never nil. `localizedDescription` returns the same text. The
-    /// text contains data of the request: do not show it to people who may not see that data.
+    /// A description of the failure and of the data that caused it; never nil. `localizedDescription` returns the same text. The
+    /// text contains data of the request, so show it only to people who may see that data.
     public var errorDescription: String? {
         switch self {
         case .explicitlyCancelled: "The request was cancelled on purpose."

@@ -2,10 +2,11 @@
 
 public import Foundation
 
-/// The error of a failed request: its case names what failed and holds the data that caused the failure and the underlying error.
+/// The error of a failed request. Its case names what failed; its associated values are the data that caused the failure and the
+/// underlying error.
 ///
-/// Every error of a `Request` is an `AFError`. An error that the program's code throws (an adapter, a serializer, a validator)
-/// becomes the `underlyingError` of the case for that code, unless it is already an `AFError`.
+/// Every error of a `Request` is an `AFError`. If the program's code (an adapter, a serializer, a validator) throws another
+/// error, that error becomes the `underlyingError` of the case for that code.
 public indirect enum AFError: Error, Sendable {
     /// `UploadableConvertible.createUploadable()` failed.
     case createUploadableFailed(error: any Error)
@@ -25,7 +26,7 @@ public indirect enum AFError: Error, Sendable {
     case parameterEncoderFailed(reason: ParameterEncoderFailureReason)
     /// A `RequestAdapter` failed, or returned a request that cannot be sent.
     case requestAdaptationFailed(error: any Error)
-    /// A `RequestRetrier` completed with an error, `retryError`.
+    /// A `RequestRetrier` completed with the error `retryError`, after the request had failed with `originalError`.
     case requestRetryFailed(retryError: any Error, originalError: any Error)
     /// A validator rejected the response.
     case responseValidationFailed(reason: ResponseValidationFailureReason)
@@ -42,15 +43,16 @@ public indirect enum AFError: Error, Sendable {
     /// The `URLRequest` is not valid.
     case urlRequestValidationFailed(reason: URLRequestValidationFailureReason)
 
-    /// The reason why a multipart form could not be encoded: a part of it is not usable, or its file could not be written.
+    /// The reason why a multipart form could not be encoded: one of its parts is not usable, or the form could not be written to
+    /// a file.
     public enum MultipartEncodingFailureReason: Sendable {
         /// The URL of a part's file is not a file URL.
         case bodyPartURLInvalid(url: URL)
-        /// The URL has no last component from which the part could get its file name, or no extension.
+        /// The URL has no last path component that could be the part's file name, or no path extension.
         case bodyPartFilenameInvalid(in: URL)
-        /// The file cannot be reached.
+        /// The file does not exist or cannot be accessed.
         case bodyPartFileNotReachable(at: URL)
-        /// The file cannot be reached, because of the associated error.
+        /// The file does not exist or cannot be accessed, for the reason in the associated error.
         case bodyPartFileNotReachableWithError(atURL: URL, error: any Error)
         /// The URL is that of a directory.
         case bodyPartFileIsDirectory(at: URL)
@@ -66,17 +68,17 @@ public indirect enum AFError: Error, Sendable {
         case outputStreamFileAlreadyExists(at: URL)
         /// The URL to write to is not a file URL.
         case outputStreamURLInvalid(url: URL)
-        /// Writing failed.
+        /// Writing the form to its file failed.
         case outputStreamWriteFailed(error: any Error)
         /// Reading a part failed.
         case inputStreamReadFailed(error: any Error)
     }
 
-    /// The size of a part's stream differs from the announced size.
+    /// The size of a part's stream differs from the size that was passed to `append`.
     public struct UnexpectedInputStreamLength: Error {
-        /// The announced number of bytes.
+        /// The number of bytes that was passed to `append`.
         public var bytesExpected: UInt64
-        /// The number of bytes read.
+        /// The number of bytes that were read.
         public var bytesRead: UInt64
     }
 
@@ -96,7 +98,7 @@ public indirect enum AFError: Error, Sendable {
         public enum RequiredComponent: Sendable {
             /// The URL.
             case url
-            /// The method; the associated value describes what the request has instead.
+            /// The method. The associated value is the method that the request has, or `nil` as text.
             case httpMethod(rawValue: String)
         }
 
@@ -108,7 +110,7 @@ public indirect enum AFError: Error, Sendable {
 
     /// The reason why a validator rejected a response.
     public enum ResponseValidationFailureReason: Sendable {
-        /// A download left no file.
+        /// The download has no file.
         case dataFileNil
         /// The download's file cannot be read.
         case dataFileReadFailed(at: URL)
@@ -126,11 +128,11 @@ public indirect enum AFError: Error, Sendable {
     public enum ResponseSerializationFailureReason: Sendable {
         /// There is no content, and an empty response is not allowed.
         case inputDataNilOrZeroLength
-        /// A download left no file.
+        /// The download has no file.
         case inputFileNil
         /// The download's file cannot be read.
         case inputFileReadFailed(at: URL)
-        /// The content is not text in the encoding.
+        /// The content is not valid text in the encoding.
         case stringSerializationFailed(encoding: String.Encoding)
         /// The content is not JSON.
         case jsonSerializationFailed(error: any Error)
@@ -138,7 +140,7 @@ public indirect enum AFError: Error, Sendable {
         case decodingFailed(error: any Error)
         /// A custom serializer failed.
         case customSerializationFailed(error: any Error)
-        /// The response may be empty and is, but the requested type has no empty value.
+        /// The response is empty, which its status code or method allows, but the requested type has no value for it.
         case invalidEmptyResponse(type: String)
     }
 
@@ -150,9 +152,9 @@ public indirect enum AFError: Error, Sendable {
             public let host: String
             /// The evaluated trust.
             public let trust: SecTrust
-            /// The returned status.
+            /// The status that the evaluation returned.
             public let status: OSStatus
-            /// The returned result.
+            /// The result that the evaluation returned.
             public let result: SecTrustResultType
 
             init(_ host: String, _ trust: SecTrust, _ status: OSStatus, _ result: SecTrustResultType) {
@@ -169,9 +171,9 @@ public indirect enum AFError: Error, Sendable {
         case noCertificatesFound
         /// An evaluator of pinned keys has no keys.
         case noPublicKeysFound
-        /// A policy could not be set.
+        /// A policy could not be set on the trust.
         case policyApplicationFailed(trust: SecTrust, policy: SecPolicy, status: OSStatus)
-        /// The anchors could not be set.
+        /// The certificates could not be made the anchors of the trust.
         case settingAnchorCertificatesFailed(status: OSStatus, certificates: [SecCertificate])
         /// The revocation policy could not be created.
         case revocationPolicyCreationFailed

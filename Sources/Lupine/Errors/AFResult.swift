@@ -41,7 +41,7 @@ extension Result {
         }
     }
 
-    /// Returns the result with its value transformed; an error of `transform` becomes the failure.
+    /// Returns the result with its value transformed. If `transform` throws, the thrown error becomes the failure.
     func tryMap<NewSuccess>(_ transform: (Success) throws -> NewSuccess) -> Result<NewSuccess, any Error> {
         switch self {
         case .success(let value): Result<NewSuccess, any Error> { try transform(value) }
@@ -49,7 +49,7 @@ extension Result {
         }
     }
 
-    /// Returns the result with its error transformed; an error of `transform` becomes the failure instead.
+    /// Returns the result with its error transformed. If `transform` throws, the thrown error becomes the failure.
     func tryMapError<NewFailure: Error>(
         _ transform: (Failure) throws -> NewFailure
     ) -> Result<Success, any Error> {

@@ -13,8 +13,8 @@ extension AFError {
 
 /// Descriptions of the position and the data at which decoding failed.
 extension DecodingError {
-    /// Returns the error with the beginning of the data, redacted as in logs, added to its description: a program that
-    /// prints the error then shows, for example, that the server sent an HTML page instead of JSON.
+    /// Returns the error with the beginning of the data added to its description, redacted as in logs. A program that prints the
+    /// error then shows, for example, that the server sent an HTML page instead of JSON.
     func addingPreview(of data: Data) -> DecodingError {
         let preview = ContentPreview(data).text
         func addingPreview(to context: Context) -> Context {
@@ -32,34 +32,41 @@ extension DecodingError {
         }
     }
 
+    /// The maximum length of a description in a summary, in Unicode scalars.
+    private static let maximumDescriptionLength = 600
+    /// The length in bytes after which no more keys are added to a path.
+    private static let maximumPathLength = 200
+    /// The maximum length of a key in a path, in Unicode scalars.
+    private static let maximumKeyLength = 60
+
     /// The position and the description: `at flowers[3].colour: Expected to decode String but found number instead.`
     var summary: String {
         switch self {
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
             .dataCorrupted(let context):
             let path = Self.text(of: context.codingPath)
-            let description = Self.truncate(context.debugDescription, to: 600)
+            let description = Self.truncated(context.debugDescription, to: Self.maximumDescriptionLength)
             return (path.isEmpty ? "" : "at \(path): ") + description
         @unknown default: return localizedDescription
         }
     }
 
-    /// Returns `text`, cut off if it is longer than the maximum length. Keys, and values in descriptions, may come from the peer
-    /// and be of any length.
-    private static func truncate(_ text: String, to maximumLength: Int) -> String {
+    /// Returns `text`, or its first `maximumLength` Unicode scalars if it has more bytes than that. Keys, and values in
+    /// descriptions, may come from the peer, so they may have any length.
+    private static func truncated(_ text: String, to maximumLength: Int) -> String {
         guard text.utf8.count > maximumLength else { return text }
         return String(text.unicodeScalars.prefix(maximumLength)) + "…"
     }
 
-    /// Returns a path such as `flowers[3].colour`, cut off after about 200 bytes.
+    /// Returns a path such as `flowers[3].colour`, truncated after about `maximumPathLength` bytes.
     private static func text(of path: [any CodingKey]) -> String {
         var text = ""
         for key in path {
-            if text.utf8.count > 200 { return text + "…" }
+            if text.utf8.count > maximumPathLength { return text + "…" }
             if let index = key.intValue {
                 text += "[\(index)]"
             } else {
-                text += (text.isEmpty ? "" : ".") + truncate(key.stringValue, to: 60)
+                text += (text.isEmpty ? "" : ".") + truncated(key.stringValue, to: maximumKeyLength)
             }
         }
         return text

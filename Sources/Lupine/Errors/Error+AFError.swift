@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Errors of requests are typed as `AFError`; these members recover the type when it was erased.
+/// Conversions to `AFError`, the type of the errors of requests, for code that has only an `any Error`.
 extension Error {
     /// The error as an `AFError`; nil if it has another type.
     public var asAFError: AFError? { self as? AFError }
@@ -13,7 +13,7 @@ extension Error {
         return error
     }
 
-    /// Returns the error as an `AFError`, or the given default if it has another type.
+    /// Returns the error as an `AFError`, or `defaultAFError` if it has another type.
     func asAFError(or defaultAFError: @autoclosure () -> AFError) -> AFError {
         asAFError ?? defaultAFError()
     }

@@ -8,10 +8,10 @@ public struct Redirector: RedirectHandler {
     public enum Behavior: Sendable {
         /// The proposed request is sent.
         case follow
-        /// The redirect itself becomes the response.
+        /// No request is sent: the task ends with the redirect as its response.
         case doNotFollow
-        /// The request that the closure returns is sent; with nil the redirect itself becomes the response. The closure is
-        /// called on the session's root queue.
+        /// The request that the closure returns is sent. If the closure returns nil, the task ends with the redirect as its
+        /// response. The closure is called on the session's root queue.
         case modify(
             @Sendable (_ task: URLSessionTask, _ request: URLRequest, _ response: HTTPURLResponse) ->
                 URLRequest?)
@@ -37,7 +37,7 @@ public struct Redirector: RedirectHandler {
         switch behavior {
         case .follow: completion(request)
         case .doNotFollow: completion(nil)
-        case .modify(let change): completion(change(task, request, response))
+        case .modify(let modification): completion(modification(task, request, response))
         }
     }
 }

@@ -36,7 +36,7 @@ public struct ResponseCacher: CachedResponseHandler {
         switch behavior {
         case .cache: completion(response)
         case .doNotCache: completion(nil)
-        case .modify(let change): completion(change(task, response))
+        case .modify(let modification): completion(modification(task, response))
         }
     }
 }

@@ -3,10 +3,10 @@
 import Foundation
 public import LupineLoading
 
-/// Posts notifications of request events. The default of a session's `eventMonitors`.
+/// Posts a notification for each of the most important events of a request. By default a session has this monitor only.
 ///
-/// The notifications are posted on the main queue, to `NotificationCenter.default`, with the `Request` in their user info
-/// (`Notification.request`). The names are constants of `Request`.
+/// The notifications are posted on the main queue, to `NotificationCenter.default`. Their user info contains the `Request`, which
+/// `Notification.request` returns. Their names are constants of `Request`.
 public final class AlamofireNotifications: EventMonitor {
     /// Creates a monitor.
     public init() {}
@@ -51,55 +51,64 @@ public final class AlamofireNotifications: EventMonitor {
         post(.completedTask(request, task, error))
     }
 
+    /// Posts the notifications of a single event, outside a batch.
     private func post(_ event: MonitorEvent) {
-        var subject: Subject?
-        postNotifications(of: event, &subject)
+        var userInfo: ReusableUserInfo?
+        postNotifications(of: event, reusing: &userInfo)
     }
 
-    /// The request of the last notification in a batch, and the user info that holds it. The next notification reuses the user
-    /// info dictionary unless an observer has retained it: creating a dictionary costs more than all else that most postings do.
-    struct Subject {
+    /// The user info of the latest notification in a batch. The next notification reuses its dictionary, because creating one is
+    /// the largest part of the cost of most notifications. If an observer has retained the dictionary, the change copies it.
+    struct ReusableUserInfo {
+        /// The request that `dictionary` contains.
         private var request: Request
-        private(set) var userInfo: [AnyHashable: Any]
-        /// The position of the request in `userInfo`, which saves looking up its key.
+        private(set) var dictionary: [AnyHashable: Any]
+        /// The position of the request in `dictionary`. Changing the value at a position needs no look-up of the key.
         private let requestIndex: [AnyHashable: Any].Index
 
         fileprivate init?(_ request: Request) {
             self.request = request
-            userInfo = Notification.userInfo(about: request)
-            guard let index = userInfo.indices.first else { return nil }
+            dictionary = Notification.userInfo(about: request)
+            // The request is the only entry.
+            guard let index = dictionary.indices.first else { return nil }
             requestIndex = index
         }
 
+        /// Replaces the request in the dictionary, unless it is the same.
         fileprivate mutating func change(to request: Request) {
             if self.request === request { return }
             self.request = request
-            userInfo.values[requestIndex] = request
+            dictionary.values[requestIndex] = request
         }
     }
 
-    /// Posts the notifications of an event: two for a combined event, none for an event without a notification. `subject` is nil
-    /// before the first notification of a batch.
-    func postNotifications(of event: MonitorEvent, _ subject: inout Subject?) {
+    /// Posts the notifications of an event: two for `started` and `ended`, which combine two events each; none for an event that
+    /// has no notification. `userInfo` is nil before the first notification of a batch.
+    func postNotifications(of event: MonitorEvent, reusing userInfo: inout ReusableUserInfo?) {
         switch event {
         case .started(let request, _):
-            post(Request.didResumeNotification, about: request, &subject)
-            post(Request.didResumeTaskNotification, about: request, &subject)
+            post(Request.didResumeNotification, about: request, reusing: &userInfo)
+            post(Request.didResumeTaskNotification, about: request, reusing: &userInfo)
         case .ended(let request, _, _):
-            post(Request.didCompleteTaskNotification, about: request, &subject)
-            post(Request.didFinishNotification, about: request, &subject)
+            post(Request.didCompleteTaskNotification, about: request, reusing: &userInfo)
+            post(Request.didFinishNotification, about: request, reusing: &userInfo)
         default:
             guard let (name, request) = Self.notification(of: event) else { return }
-            post(name, about: request, &subject)
+            post(name, about: request, reusing: &userInfo)
         }
     }
 
-    private func post(_ name: Notification.Name, about request: Request, _ subject: inout Subject?) {
-        if subject == nil { subject = Subject(request) } else { subject?.change(to: request) }
-        NotificationCenter.default.post(Notification(name: name, object: nil, userInfo: subject?.userInfo))
+    private func post(
+        _ name: Notification.Name, about request: Request, reusing userInfo: inout ReusableUserInfo?
+    ) {
+        if userInfo == nil { userInfo = ReusableUserInfo(request) } else { userInfo?.change(to: request) }
+        NotificationCenter.default.post(Notification(name: name, object: nil, userInfo: userInfo?.dictionary))
     }
 
-    private static func notification(of event: MonitorEvent) -> (Notification.Name, Request)? {
+    /// Returns the notification of an event that is not combined from two; nil if it has none.
+    private static func notification(
+        of event: MonitorEvent
+    ) -> (name: Notification.Name, request: Request)? {
         switch event {
         case .resumed(let request): (Request.didResumeNotification, request)
         case .suspended(let request): (Request.didSuspendNotification, request)

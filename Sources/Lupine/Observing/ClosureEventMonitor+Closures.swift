@@ -5,7 +5,7 @@ import Foundation
 import LupineLoading
 
 extension ClosureEventMonitor {
-    /// The closures of a monitor, each under the name of its property.
+    /// The closures of a monitor, each under the name of its property in `ClosureEventMonitor`, which documents it.
     struct Closures {
         var sessionDidBecomeInvalidWithError: ((URLSession, (any Error)?) -> Void)?
         var taskDidReceiveChallenge: ((URLSession, URLSessionTask, URLAuthenticationChallenge) -> Void)?
@@ -55,8 +55,8 @@ extension ClosureEventMonitor {
         var requestDidParseDownloadResponse: ((DownloadRequest, DownloadResponse<URL?, AFError>) -> Void)?
     }
 
-    /// Replaces a closure. The old one is released outside of the lock, since releasing its captures may run code that uses this
-    /// monitor.
+    /// Replaces a closure. `swap` moves the old closure out of the lock, where it is released: releasing its captures may run
+    /// code of the program that uses this monitor.
     func replace<Closure>(
         _ keyPath: WritableKeyPath<Closures, Closure?>, with newClosure: Closure?
     ) {

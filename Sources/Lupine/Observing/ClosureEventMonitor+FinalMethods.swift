@@ -2,7 +2,7 @@
 
 public import LupineLoading
 
-// The methods that subclasses cannot override, as in Alamofire.
+// Methods in an extension, which subclasses cannot override. Alamofire declares these methods in the same way.
 
 extension ClosureEventMonitor {
     /// Calls `requestDidResumeTask`.

@@ -4,14 +4,16 @@ public import Dispatch
 public import Foundation
 public import LupineLoading
 
-/// A monitor made of closures, one per event. Events whose closure is nil cost next to nothing.
+/// A monitor that calls a closure for each event. It ignores events whose closure is nil.
 ///
-/// Closures may be set at any time, from any thread. When an event is delivered, the monitor reads its closure and calls it on
-/// `queue`. The results of serializers have no closure, because their values have no common type. The class can be subclassed, so
-/// the compiler cannot check that it is `Sendable`: one lock guards all mutable state.
+/// The parameters of a closure are the arguments of the `EventMonitor` method that its documentation names, in the same order.
+/// Closures may be set at any time, from any thread. They are called on `queue`. The results of serializers have no closure,
+/// because their values have no common type. The class is `@unchecked Sendable`, because the compiler cannot check a class that
+/// can be subclassed: one lock guards all mutable state.
 open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
     /// The queue on which the closures are called.
     public let queue: DispatchQueue
+    /// All closures, under one lock.
     let closures = Protected(Closures())
 
     /// Creates a monitor whose closures are called on `queue`.
@@ -31,7 +33,7 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
         set { replace(\.taskDidReceiveChallenge, with: newValue) }
     }
 
-    /// Called for `urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:)`.
+    /// Called for `urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:)`, with the same arguments.
     open var taskDidSendBodyData: ((URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)? {
         get { closures.read { $0.taskDidSendBodyData } }
         set { replace(\.taskDidSendBodyData, with: newValue) }
@@ -87,13 +89,14 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
         set { replace(\.dataTaskWillCacheResponse, with: newValue) }
     }
 
-    /// Called for `urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)`.
+    /// Called for `urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)`, with the same arguments.
     open var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)? {
         get { closures.read { $0.downloadTaskDidResumeAtOffset } }
         set { replace(\.downloadTaskDidResumeAtOffset, with: newValue) }
     }
 
-    /// Called for `urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)`.
+    /// Called for `urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)`, with the same
+    /// arguments.
     open var downloadTaskDidWriteData: ((URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)? {
         get { closures.read { $0.downloadTaskDidWriteData } }
         set { replace(\.downloadTaskDidWriteData, with: newValue) }

@@ -10,10 +10,10 @@ public import LupineLoading
 /// of the request. A monitor on a serial queue receives all events in the order in which they were emitted; several monitors on
 /// the same queue receive each event in the order of `monitors`. The `queue` of each monitor is read once, in the initializer.
 ///
-/// Each request emits ten or more events, and by default only `AlamofireNotifications` listens, to half of them. Events are
-/// therefore values in the queue's `EventMailbox`, and an event without a listener is not even created.
+/// Each request emits ten or more events. By default `AlamofireNotifications` is the only monitor, and it uses half of them. To
+/// keep events cheap, they are values that wait in the queue's `EventMailbox`, and an event that no monitor uses is not created.
 public final class CompositeEventMonitor: EventMonitor {
-    /// The queue that was passed to the initializer; events do not pass through it.
+    /// The queue that was passed to the initializer. It delivers no events: each monitor receives them on its own queue.
     public let queue: DispatchQueue
     /// The monitors, in the order in which they receive an event.
     public let monitors: [any EventMonitor]
@@ -42,16 +42,16 @@ public final class CompositeEventMonitor: EventMonitor {
         send(event, along: notificationEventRoutes)
     }
 
-    /// Forwards an event that has a notification and exists already.
+    /// Forwards an event that has a notification and that the caller has already created.
     func forward(notificationEvent event: MonitorEvent) { send({ event }, along: notificationEventRoutes) }
 
-    /// Forwards an event that has a notification, in one batch with the events of other requests in the same turn of an event
-    /// loop.
+    /// Forwards an event that has a notification, in one batch with the events of other requests in the same turn (one pass of an
+    /// event loop).
     func forwardBatched(notificationEvent event: MonitorEvent) {
         for route in notificationEventRoutes { route.sendBatched(event) }
     }
 
-    /// Ensures that all waiting events are delivered before any block that is enqueued on the monitors' queues after this call.
+    /// Enqueues the delivery of all waiting events, so that it precedes any block that is enqueued on the monitors' queues later.
     func scheduleDelivery() {
         for route in notificationEventRoutes { route.scheduleDelivery() }
     }
@@ -61,6 +61,7 @@ public final class CompositeEventMonitor: EventMonitor {
         send(event, along: otherEventRoutes)
     }
 
+    /// Creates the event and sends it along each of the routes. Does not create it if there are no routes.
     @inline(__always)
     private func send(_ event: () -> MonitorEvent, along routes: [EventRoute]) {
         if routes.isEmpty { return }

@@ -4,7 +4,7 @@ import Dispatch
 internal import LupineLoading
 
 extension DispatchQueue? {
-    /// Passes the response to a handler of the program: on the queue, or synchronously if there is no queue.
+    /// Calls a handler of the program with the response: asynchronously on this queue, or synchronously if the queue is nil.
     func deliver<Response: Sendable>(
         _ response: Response, to handler: @escaping @Sendable (Response) -> Void
     ) {

@@ -3,8 +3,8 @@
 internal import Dispatch
 
 extension DispatchQueue {
-    /// Whether this is the same queue. Object identity is not enough: on Linux `DispatchQueue.main` is a new object on each
-    /// access, while the specifics attached to a queue stay with it.
+    /// Whether both objects represent the same queue. Object identity is not enough: on Linux `DispatchQueue.main` is a new
+    /// object on each access. The mailbox is attached to the queue itself (`setSpecific`), so both objects have the same mailbox.
     func isSame(as other: DispatchQueue) -> Bool {
         self === other || EventMailbox.mailbox(of: self) === EventMailbox.mailbox(of: other)
     }

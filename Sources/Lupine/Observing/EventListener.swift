@@ -2,8 +2,8 @@
 
 import Dispatch
 
-/// A monitor of a `CompositeEventMonitor`. `AlamofireNotifications`, which every session has by default, is called without
-/// dynamic dispatch.
+/// A monitor of a `CompositeEventMonitor`, and its queue. An `AlamofireNotifications`, which every session has by default, is
+/// called without dynamic dispatch.
 final class EventListener: Sendable {
     private let monitor: any EventMonitor
     /// The monitor, if it is an `AlamofireNotifications`.
@@ -20,10 +20,12 @@ final class EventListener: Sendable {
     /// Whether the monitor is an `AlamofireNotifications`, which ignores events without a notification.
     var postsNotifications: Bool { notifications != nil }
 
-    /// Calls the monitor's method for the event. On `queue`; the notifications of a batch share `subject`.
-    func receive(_ event: MonitorEvent, _ subject: inout AlamofireNotifications.Subject?) {
+    /// Calls the monitor's method for the event. Called on `queue`. The notifications of a batch share `userInfo`.
+    func receive(
+        _ event: MonitorEvent, reusing userInfo: inout AlamofireNotifications.ReusableUserInfo?
+    ) {
         if let notifications {
-            notifications.postNotifications(of: event, &subject)
+            notifications.postNotifications(of: event, reusing: &userInfo)
         } else {
             event.deliver(to: monitor)
         }

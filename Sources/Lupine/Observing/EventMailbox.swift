@@ -5,32 +5,35 @@ internal import LupineLoading
 
 /// The events of all sessions and requests that wait to be delivered on one dispatch queue.
 ///
-/// The first waiting event enqueues a block that delivers a batch; events that arrive before the block begins join the batch. A
-/// busy queue thus holds one block for all waiting events. On a serial queue, an event is still delivered before any block that
-/// is enqueued after it, above all before response handlers of the program. `addBatched` gives up that order for requests without
-/// response handlers.
+/// The first waiting event enqueues a block that delivers a batch. Events that arrive before the block begins join the batch, so
+/// a busy queue holds one block for all waiting events. On a serial queue, the monitors receive an event before any block runs
+/// that is enqueued after the event; such blocks call the response handlers of the program. `addBatched` does not keep this
+/// order: it is for requests without response handlers.
 ///
 /// All senders share the one mailbox of a queue: with two mailboxes, a monitor of both a session and a request could receive
 /// events in the wrong order. The queue owns its mailbox (`setSpecific`).
 final class EventMailbox: Sendable {
+    /// An event, and the route that leads to its monitors.
     private struct Entry {
         let event: MonitorEvent
         let route: EventRoute
     }
 
     private struct State {
-        var waiting: [Entry] = []
+        /// The events to deliver, in the order in which they were added.
+        var waitingEntries: [Entry] = []
         /// Whether the queue holds a delivery block that has not begun.
         var isDeliveryEnqueued = false
         /// The number of deliveries that have begun so far.
-        var begunDeliveries = 0
+        var begunDeliveryCount = 0
     }
 
     /// The largest capacity, in events, that the array of waiting events keeps from one delivery to the next.
-    private static let maximumKeptCapacity = 256
+    private static let maximumReusedCapacity = 256
 
+    /// The key under which a queue stores its mailbox.
     private static let key = DispatchSpecificKey<EventMailbox>()
-    /// Serializes the creation of mailboxes. The value has no meaning.
+    /// The lock under which mailboxes are created, so that a queue gets only one. Its value is not used.
     private static let creationLock = Protected(0)
 
     private let state = Protected(State())
@@ -47,66 +50,71 @@ final class EventMailbox: Sendable {
         }
     }
 
-    /// Delivers an event to the listeners of a route, on their queue. The mailbox does not retain its queue, so the route
-    /// supplies it.
+    /// Delivers an event to the listeners of a route, on their queue. The route supplies the queue, because the mailbox does not
+    /// retain it: the queue owns the mailbox.
     func add(_ event: consuming MonitorEvent, along route: EventRoute) {
         var entry: Entry? = Entry(event: event, route: route)
-        let begunDeliveries: Int? = state.write { state in
+        let begunDeliveryCount: Int? = state.write { state in
             // The entry is moved into the array, not copied.
-            if let entry = entry.take() { state.waiting.append(consume entry) }
-            return state.isDeliveryEnqueued ? nil : state.begunDeliveries
+            if let entry = entry.take() { state.waitingEntries.append(consume entry) }
+            return state.isDeliveryEnqueued ? nil : state.begunDeliveryCount
         }
-        if let begunDeliveries { enqueueDelivery(after: begunDeliveries, on: route.queue) }
+        if let begunDeliveryCount { enqueueDelivery(after: begunDeliveryCount, on: route.queue) }
     }
 
-    /// Adds an event like `add`, but on an event loop's thread enqueues its delivery only at the end of the loop's turn, so that
-    /// all events of the turn share one block.
+    /// Adds an event like `add`. On the thread of an event loop, the delivery is enqueued only at the end of the loop's turn (the
+    /// present pass), so that all events of the turn share one block.
     func addBatched(_ event: consuming MonitorEvent, along route: EventRoute) {
+        // Moved into the array, as in `add`.
         var entry: Entry? = Entry(event: event, route: route)
         state.write { state in
-            if let entry = entry.take() { state.waiting.append(consume entry) }
+            if let entry = entry.take() { state.waitingEntries.append(consume entry) }
         }
         TurnEnd.perform { [self] in scheduleDelivery(on: route.queue) }
     }
 
     /// Enqueues a delivery on the queue, if events wait and no delivery is enqueued yet.
     func scheduleDelivery(on queue: DispatchQueue) {
-        let begunDeliveries: Int? = state.write { state in
-            state.isDeliveryEnqueued || state.waiting.isEmpty ? nil : state.begunDeliveries
+        let begunDeliveryCount: Int? = state.write { state in
+            state.isDeliveryEnqueued || state.waitingEntries.isEmpty ? nil : state.begunDeliveryCount
         }
-        if let begunDeliveries { enqueueDelivery(after: begunDeliveries, on: queue) }
+        if let begunDeliveryCount { enqueueDelivery(after: begunDeliveryCount, on: queue) }
     }
 
     /// Enqueues a delivery on the queue. `begunDeliveries` is the number of deliveries that had begun when the caller decided to
     /// enqueue this one.
-    private func enqueueDelivery(after begunDeliveries: Int, on queue: DispatchQueue) {
-        // Not under the lock, because the delivery may begin on another thread at once. A sender that finds `isDeliveryEnqueued`
-        // not yet set enqueues another block, since the first one may not be on the queue yet.
-        queue.async { self.deliverWaiting() }
+    private func enqueueDelivery(after begunDeliveryCount: Int, on queue: DispatchQueue) {
+        // The block is enqueued outside the lock, because it takes the lock and may begin on another thread at once. Meanwhile
+        // `isDeliveryEnqueued` is still false, so another sender may enqueue a second block, which does no harm.
+        queue.async { self.deliverWaitingEvents() }
         state.write { state in
-            // If a delivery has begun meanwhile, it may be this one, which then is no longer on the queue.
-            if state.begunDeliveries == begunDeliveries { state.isDeliveryEnqueued = true }
+            // If a delivery has begun since, it may be this one. The queue then holds no block that has not begun.
+            if state.begunDeliveryCount == begunDeliveryCount { state.isDeliveryEnqueued = true }
         }
     }
 
-    /// Delivers all events that wait now. On the queue.
-    private func deliverWaiting() {
+    /// Delivers all waiting events to their listeners. Called on the queue.
+    private func deliverWaitingEvents() {
         var batch: [Entry] = []
         state.write { state in
-            swap(&batch, &state.waiting)
+            swap(&batch, &state.waitingEntries)
             state.isDeliveryEnqueued = false
-            state.begunDeliveries += 1
+            state.begunDeliveryCount += 1
         }
-        // The user info of notifications, which the events of the batch reuse.
-        var subject: AlamofireNotifications.Subject?
+        // All notifications of the batch reuse this user info.
+        var userInfo: AlamofireNotifications.ReusableUserInfo?
         for index in batch.indices {
             assertNoLockIsHeld()
-            for listener in batch[index].route.listeners { listener.receive(batch[index].event, &subject) }
+            for listener in batch[index].route.listeners {
+                listener.receive(batch[index].event, reusing: &userInfo)
+            }
         }
-        // The buffer is reused for the next events.
-        batch.removeAll(keepingCapacity: batch.count <= Self.maximumKeptCapacity)
+        // The array's buffer is reused for the next events, unless it is large.
+        batch.removeAll(keepingCapacity: batch.count <= Self.maximumReusedCapacity)
         state.write { state in
-            if state.waiting.capacity < batch.capacity, state.waiting.isEmpty { swap(&batch, &state.waiting) }
+            let isBufferUseful =
+                state.waitingEntries.isEmpty && state.waitingEntries.capacity < batch.capacity
+            if isBufferUseful { swap(&batch, &state.waitingEntries) }
         }
     }
 }

@@ -6,9 +6,9 @@ public import LupineLoading
 
 /// Observes the events of a session's requests without affecting them.
 ///
-/// All methods have a default implementation that does nothing. The library calls them on the monitor's `queue`, never
-/// synchronously, in the order of the events. The methods whose first argument is a `URLSession` are called for the session's
-/// monitors only, not for the monitors of a single request.
+/// All methods have a default implementation that does nothing. The library calls them asynchronously on the monitor's `queue`,
+/// in the order of the events. The methods whose first argument is a `URLSession` are called for the session's monitors only, not
+/// for the monitors of a single request.
 public protocol EventMonitor: Sendable {
     /// The queue on which the methods are called; the main queue by default.
     var queue: DispatchQueue { get }
@@ -22,12 +22,12 @@ public protocol EventMonitor: Sendable {
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge)
 
-    /// Called when part of a body has been sent; the expected total is -1 if it is not known.
+    /// Called when part of a request's body has been sent. `totalBytesExpectedToSend` is -1 if the length of the body is unknown.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64)
 
-    /// Called when a body stream is needed, for the first time or again.
+    /// Called when the task needs a stream that supplies its body, for the first time or again.
     func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask)
 
     /// Called when a response redirects the task, before the redirect handler is called.
@@ -35,7 +35,7 @@ public protocol EventMonitor: Sendable {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest)
 
-    /// Called with the metrics of a task.
+    /// Called when the metrics of a task have been collected.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
 
@@ -61,7 +61,8 @@ public protocol EventMonitor: Sendable {
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64)
 
-    /// Called when part of a download has been written; the expected total is -1 if it is not known.
+    /// Called when part of a download has been written to its file. `totalBytesExpectedToWrite` is -1 if the length of the
+    /// content is unknown.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
@@ -72,10 +73,10 @@ public protocol EventMonitor: Sendable {
 
     // MARK: requests
 
-    /// Called when the request was converted and is valid.
+    /// Called when the request's `URLRequestConvertible` has been converted to a valid `URLRequest`, before adapters run.
     func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest)
 
-    /// Called when the request could not be converted, or is not valid.
+    /// Called when the request's `URLRequestConvertible` could not be converted to a `URLRequest`, or the result is not valid.
     func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError)
 
     /// Called when the adapters have run, whether or not they changed the request.
@@ -86,13 +87,13 @@ public protocol EventMonitor: Sendable {
     func request(
         _ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError)
 
-    /// Called with the final request, before its task is created.
+    /// Called with the `URLRequest` that will be sent, before its task is created.
     func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest)
 
     /// Called when a task was created.
     func request(_ request: Request, didCreateTask task: URLSessionTask)
 
-    /// Called when the metrics of the request's task have been stored.
+    /// Called when the request has stored the metrics of its task.
     func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics)
 
     /// Called when the request cancels its task because the server is not trusted or the content is too long.
@@ -130,7 +131,7 @@ public protocol EventMonitor: Sendable {
         _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
         data: Data?, withResult result: Request.ValidationResult)
 
-    /// Called when the response for a handler without a serializer is ready.
+    /// Called when the response is ready for a handler that uses no serializer.
     func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>)
 
     /// Called when a serializer of a data or upload request has run.
@@ -142,7 +143,7 @@ public protocol EventMonitor: Sendable {
         _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
         withResult result: Request.ValidationResult)
 
-    /// Called when a piece of a stream has been serialized.
+    /// Called when a serializer has converted a piece of a stream to a value, or has failed.
     func request<Value: Sendable>(_ request: DataStreamRequest, didParseStream result: Result<Value, AFError>)
 
     /// Called when the body of an upload was created.
@@ -151,7 +152,7 @@ public protocol EventMonitor: Sendable {
     /// Called when the body of an upload could not be created.
     func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError)
 
-    /// Called when the stream of a body was provided.
+    /// Called when the upload has provided the task with the stream that supplies its body.
     func request(_ request: UploadRequest, didProvideInputStream stream: InputStream)
 
     /// Called when a download was moved to its destination, or when the move has failed.
@@ -167,7 +168,7 @@ public protocol EventMonitor: Sendable {
         _ request: DownloadRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
         fileURL: URL?, withResult result: Request.ValidationResult)
 
-    /// Called when the response for a handler without a serializer is ready.
+    /// Called when the response is ready for a handler that uses no serializer.
     func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>)
 
     /// Called when a serializer of a download has run.

@@ -4,6 +4,7 @@ import Dispatch
 
 /// Delivers events to those monitors of a `CompositeEventMonitor` that have the same queue.
 final class EventRoute: Sendable {
+    /// The queue of all `listeners`.
     let queue: DispatchQueue
     /// The monitors, in the order in which they receive an event.
     let listeners: [EventListener]
@@ -15,8 +16,9 @@ final class EventRoute: Sendable {
         self.mailbox = mailbox
     }
 
-    /// Returns one route per queue, to the listeners for which `isIncluded` returns true. `mailboxes` holds the mailbox of each
-    /// listener's queue: queues are compared by their mailboxes, because several objects may represent one queue.
+    /// Returns one route per queue, to the listeners for which `isIncluded` returns true. `mailboxes` contains the mailbox of
+    /// each listener's queue. Queues are compared by their mailboxes, because several `DispatchQueue` objects may represent one
+    /// queue.
     static func routes(
         to listeners: [EventListener], mailboxes: [EventMailbox], where isIncluded: (EventListener) -> Bool
     ) -> [EventRoute] {
@@ -30,12 +32,14 @@ final class EventRoute: Sendable {
                 groups.append([listener])
             }
         }
+        // Every group has a first listener. All listeners of a group have the same queue.
         return zip(distinctMailboxes, groups).compactMap { mailbox, listeners in
             listeners.first.map { EventRoute(queue: $0.queue, listeners: listeners, mailbox: mailbox) }
         }
     }
 
-    /// Delivers an event to the listeners on their queue, after the events that were sent to that queue earlier. Any thread.
+    /// Delivers an event to the listeners on their queue, after the events that were sent to that queue earlier. May be called on
+    /// any thread.
     func send(_ event: consuming MonitorEvent) {
         mailbox.add(event, along: self)
     }

@@ -8,7 +8,7 @@ public import LupineLoading
 ///
 /// A line names the request by the first digits of its `id`, or the task by its number, and says what happened. Lines omit the
 /// bodies of messages and the values that serializers return, and `LogRedaction` removes credentials, so that lines may be
-/// stored. The monitor of a single request does not receive, and so does not log, the events of the `URLSession`.
+/// stored. A monitor that belongs to a single request does not receive the events of the `URLSession`, so it does not log them.
 public final class LoggingEventMonitor: EventMonitor {
     /// The queue on which lines are written.
     public let queue: DispatchQueue
@@ -321,16 +321,19 @@ public final class LoggingEventMonitor: EventMonitor {
 
 /// The formatting of lines.
 extension LoggingEventMonitor {
+    /// Writes a line about a request.
     private func log(_ request: Request, _ event: String) {
         log("request \(request.id.uuidString.prefix(8))", event)
     }
 
+    /// Writes a line about a task.
     private func log(_ task: URLSessionTask, _ event: String) { log("task \(task.taskIdentifier)", event) }
 
     private func log(_ subject: String, _ event: String) {
         destination(LogRedaction.line("\(subject) \(event)"))
     }
 
+    /// Returns the method and the URL.
     private func text(_ request: URLRequest) -> String {
         "\(request.httpMethod ?? "GET") \(request.url?.absoluteString ?? "nowhere")"
     }
@@ -340,6 +343,7 @@ extension LoggingEventMonitor {
         Set((configuration?.lupine.sensitiveFields ?? []).map { $0.lowercased() })
     }
 
+    /// Returns the status code and the header fields, with the values of sensitive fields redacted.
     private func text(_ response: URLResponse, _ configuration: URLSessionConfiguration?) -> String {
         guard let response = response as? HTTPURLResponse else {
             return response.mimeType ?? "without a type"
@@ -347,10 +351,12 @@ extension LoggingEventMonitor {
         let pairs = response.allHeaderFields.compactMap { name, value in
             (name as? String).map { ($0, "\(value)") }
         }
+        // The names are unique, because they are keys of a dictionary. The closure, which would resolve conflicts, is not called.
         let fields = Dictionary(pairs) { first, _ in first }
         return "\(response.statusCode) \(text(fields, redacting: Self.sensitiveNames(configuration)))"
     }
 
+    /// Returns the header fields sorted by name, with the values of sensitive fields redacted.
     private func text(_ fields: [String: String], redacting sensitiveNames: Set<String>) -> String {
         let list = fields.sorted { $0.key < $1.key }
             .map { "\($0.key): \(LogRedaction.value($0.value, ofField: $0.key, or: sensitiveNames))" }
@@ -370,10 +376,12 @@ extension LoggingEventMonitor {
         total < 0 ? "\(completed)" : "\(completed) of \(total)"
     }
 
+    /// Returns the end of a line about an error; empty for nil.
     private func suffix(_ error: (any Error)?) -> String {
         error.map { ": \($0.localizedDescription)" } ?? ""
     }
 
+    /// Returns the end of a line about a result, without its value.
     private func suffix<Value, Failure: Error>(_ result: Result<Value, Failure>) -> String {
         switch result {
         case .success: ", success"

@@ -3,16 +3,17 @@
 import Foundation
 import LupineLoading
 
-/// A call of an `EventMonitor` method, as a value: the associated values are the arguments of the method, in its order.
+/// A call of an `EventMonitor` method, stored as a value. The associated values are the arguments of the method, in its order.
 ///
-/// `CompositeEventMonitor` or a request creates it on the emitting thread; an `EventMailbox` delivers it on each monitor's queue.
-/// Large cases are indirect, so that the many small ones take little space in the mailbox. The values of parsed responses have no
-/// common type, so `parsedValue` holds a closure that calls the monitor's generic method.
+/// `CompositeEventMonitor` or a request creates an event on the thread where it occurs. An `EventMailbox` delivers it on the
+/// queue of each monitor. Large cases are indirect, so that the many small ones take little space in the mailbox.
 enum MonitorEvent {
     case sessionBecameInvalid(URLSession, (any Error)?)
     case taskReceivedChallenge(URLSession, URLSessionTask, URLAuthenticationChallenge)
+    /// With the bytes sent since the last event, the bytes sent in total, and the expected total.
     indirect case taskSentBodyData(URLSession, URLSessionTask, Int64, Int64, Int64)
     case taskNeedsNewBodyStream(URLSession, URLSessionTask)
+    /// With the redirect response and the proposed request.
     indirect case taskWillRedirect(URLSession, URLSessionTask, HTTPURLResponse, URLRequest)
     case taskCollectedMetrics(URLSession, URLSessionTask, URLSessionTaskMetrics)
     case taskEnded(URLSession, URLSessionTask, (any Error)?)
@@ -20,13 +21,17 @@ enum MonitorEvent {
     case dataTaskReceivedResponse(URLSession, URLSessionDataTask, URLResponse)
     case dataTaskReceivedData(URLSession, URLSessionDataTask, Data)
     case dataTaskWillCacheResponse(URLSession, URLSessionDataTask, CachedURLResponse)
+    /// With the offset at which the download resumes, and the expected total length, both in bytes.
     case downloadTaskResumed(URLSession, URLSessionDownloadTask, Int64, Int64)
+    /// With the bytes written since the last event, the bytes written in total, and the expected total.
     indirect case downloadTaskWroteData(URLSession, URLSessionDownloadTask, Int64, Int64, Int64)
     case downloadTaskFinished(URLSession, URLSessionDownloadTask, URL)
     case resumed(Request)
     case createdInitialURLRequest(Request, URLRequest)
     case failedToCreateURLRequest(Request, AFError)
+    /// With the `URLRequest` before and after the adaptation.
     case adaptedInitialRequest(Request, URLRequest, URLRequest)
+    /// With the `URLRequest` before the adaptation.
     case failedToAdaptURLRequest(Request, URLRequest, AFError)
     case createdURLRequest(Request, URLRequest)
     case createdTask(Request, URLSessionTask)
@@ -36,13 +41,14 @@ enum MonitorEvent {
     case cancelled(Request)
     case cancelledTask(Request, URLSessionTask)
     case gatheredMetrics(Request, URLSessionTaskMetrics)
+    /// The request cancels its task because of this error.
     case failedTaskEarly(Request, URLSessionTask, AFError)
     case completedTask(Request, URLSessionTask, AFError?)
     case isRetrying(Request)
     case finished(Request)
-    /// `resumed` and then `resumedTask`, in one step of the request.
+    /// Combines `resumed` and the `resumedTask` that follows it.
     case started(Request, URLSessionTask)
-    /// `completedTask` and then `finished`, in one step of the request.
+    /// Combines `completedTask` and the `finished` that follows it.
     case ended(Request, URLSessionTask, AFError?)
     indirect case validatedData(DataRequest, URLRequest?, HTTPURLResponse, Data?, Request.ValidationResult)
     indirect case parsedDataResponse(DataRequest, DataResponse<Data?, AFError>)
@@ -50,14 +56,18 @@ enum MonitorEvent {
     case createdUploadable(UploadRequest, UploadRequest.Uploadable)
     case failedToCreateUploadable(UploadRequest, AFError)
     case providedInputStream(UploadRequest, InputStream)
+    /// With the URL to which the download is about to be moved.
     case createdDestination(DownloadRequest, URL)
+    /// With the URL of the moved file, or the error of the move.
     indirect case movedDownload(DownloadRequest, URLSessionTask, Result<URL, AFError>)
     indirect case validatedDownload(
         DownloadRequest, URLRequest?, HTTPURLResponse, URL?, Request.ValidationResult)
     indirect case parsedDownloadResponse(DownloadRequest, DownloadResponse<URL?, AFError>)
+    /// A serializer's result. The values of serializers have no common type, so the closure calls the monitor's generic method.
     case parsedValue((any EventMonitor) -> Void)
 
-    /// Returns one event that stands for this event and the request's next event; nil if there is no such event.
+    /// Returns one event that combines this event and the request's next one, to save a delivery; nil if the two have no
+    /// combination.
     func combined(withNext next: MonitorEvent) -> MonitorEvent? {
         switch (self, next) {
         case (.resumed(let request), .resumedTask(_, let task)): .started(request, task)
@@ -66,8 +76,8 @@ enum MonitorEvent {
         }
     }
 
-    /// Calls the monitor's method for the event. Generic, so that a monitor of statically known type is called without dynamic
-    /// dispatch.
+    /// Calls the monitor's method for the event, or its two methods for a combined event. The function is generic, so that a
+    /// monitor whose type is known at compile time is called without dynamic dispatch.
     func deliver(to monitor: some EventMonitor) {
         switch self {
         case .sessionBecameInvalid(let session, let error):

@@ -4,6 +4,6 @@
 public enum AuthenticationError: Error {
     /// There is no credential.
     case missingCredential
-    /// The credential was refreshed too often within the refresh window.
+    /// A refresh was needed, but the limit of `AuthenticationInterceptor.RefreshWindow` was already reached.
     case excessiveRefresh
 }

@@ -3,11 +3,11 @@
 public import Foundation
 public import LupineLoading
 
-/// Authenticates every request with a credential, and refreshes the credential when it expires: once, however many requests
-/// wait for it. The `Authenticator` defines the credential and how it is refreshed.
+/// Authenticates every request with a credential, and refreshes the credential when it expires. All requests that wait for the
+/// new credential share one refresh. The `Authenticator` defines the credential and how it is refreshed.
 ///
-/// A request that is adapted while an expired credential is refreshed waits for the new one; a request that failed with the
-/// old credential is sent again with the new one. One interceptor serves one session or several. Can be used on any thread.
+/// A request that is adapted while an expired credential is being refreshed waits for the new credential. A request that failed
+/// with the old credential is sent again with the new one. One interceptor may serve several sessions, on any thread.
 public final class AuthenticationInterceptor<AuthenticatorType>: RequestInterceptor, Sendable
 where AuthenticatorType: Authenticator {
     /// The type of the credential.
@@ -28,17 +28,19 @@ where AuthenticatorType: Authenticator {
         }
     }
 
-    /// A request that waits to be authenticated.
+    /// The arguments of a call of `adapt`. If the request has to wait for a refresh, they are stored until the refresh ends.
     private struct Adaptation: Sendable {
         let urlRequest: URLRequest
         let session: Session
         let completion: @Sendable (Result<URLRequest, any Error>) -> Void
     }
 
+    /// The completion of a call of `retry`.
     private typealias RetryCompletion = @Sendable (RetryResult) -> Void
     private typealias Machine = RefreshMachine<Credential, Adaptation, RetryCompletion>
 
     private let authenticator: AuthenticatorType
+    /// A serial queue on which the authenticator refreshes, and on which waiting requests continue.
     private let queue = DispatchQueue(label: "lupine.authentication")
     private let machine: Protected<Machine>
 
@@ -46,7 +48,7 @@ where AuthenticatorType: Authenticator {
     ///
     /// - Parameters:
     ///   - authenticator: Applies and refreshes the credential.
-    ///   - credential: The initial credential; without one requests fail with `missingCredential` until it is set.
+    ///   - credential: The initial credential. If it is nil, requests fail with `missingCredential` until `credential` is set.
     ///   - refreshWindow: Limits the number of refreshes; nil for no limit.
     public init(
         authenticator: AuthenticatorType, credential: Credential? = nil,
@@ -63,12 +65,13 @@ where AuthenticatorType: Authenticator {
     /// running refresh is dropped, and the requests that wait for it continue with the new credential.
     public var credential: Credential? {
         get { machine.read { $0.credential } }
-        set { change { $0.replace(by: newValue) } }
+        set { update { $0.replace(by: newValue) } }
     }
 
-    /// Calls `body` under the lock. Values of the program that it replaces are released outside the lock, because their
-    /// deinitializers are the program's code.
-    private func change<Value>(_ body: (inout Machine) -> Value) -> Value {
+    /// Calls `body` with the machine, under the lock. Values of the program that `body` replaces are released outside the lock,
+    /// because their deinitializers are the program's code.
+    private func update<Value>(_ body: (inout Machine) -> Value) -> Value {
+        // The closure returns the old values, which retains them until the lock is released.
         let (value, _) = machine.write { machine in
             let replaceableValues = machine.replaceableValues
             return (body(&machine), replaceableValues)
@@ -83,14 +86,15 @@ where AuthenticatorType: Authenticator {
     ) {
         let adaptation = Adaptation(urlRequest: urlRequest, session: session, completion: completion)
         var requirement: Machine.RefreshRequirement?
+        // Each pass asks the machine for the next action. Only `.readRequirement` leads to another pass.
         while true {
-            let action = change {
+            let action = update {
                 $0.adapt(adaptation, requirement: requirement, at: session.session.clock.seconds)
             }
             switch action {
             case .readRequirement(let credential, let version):
-                // `requiresRefresh` is the program's code and may use this interceptor, so it is read outside the lock. If the
-                // credential is replaced meanwhile, the machine requests the value of the new one.
+                // `requiresRefresh` is the program's code and may use this interceptor, so it is read outside the lock. If
+                // another thread replaces the credential in the meantime, the machine requests the value of the new one.
                 assertNoLockIsHeld()
                 requirement = Machine.RefreshRequirement(
                     version: version, requiresRefresh: credential.requiresRefresh)
@@ -101,7 +105,7 @@ where AuthenticatorType: Authenticator {
                 authenticator.apply(credential, to: &authenticated)
                 completion(.success(authenticated))
             case .fail(let error): completion(.failure(error))
-            case .wait: break
+            case .wait: break  // The machine stores the request until `finishRefresh` returns it.
             case .refresh(let credential, let version): refresh(credential, version, for: session)
             case .refuse(let waiting, let error): fail(waiting, with: error)
             }
@@ -109,8 +113,8 @@ where AuthenticatorType: Authenticator {
         }
     }
 
-    /// Decides about a failed request: `doNotRetry` when it did not fail because of its credential, `retry` when it carried
-    /// a credential that has been replaced since. Otherwise completes after a refresh.
+    /// Decides whether a failed request is retried. Completes with `doNotRetry` if its credential did not cause the failure, and
+    /// with `retry` if another credential has replaced the one that it carried. Otherwise completes after a refresh.
     public func retry(
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
@@ -119,40 +123,40 @@ where AuthenticatorType: Authenticator {
         guard let urlRequest = request.request, let response = request.response,
             authenticator.didRequest(urlRequest, with: response, failDueToAuthenticationError: error)
         else { return completion(.doNotRetry) }
-        let (current, version) = machine.read { ($0.credential, $0.version) }
-        guard let current else {
+        let (credential, version) = machine.read { ($0.credential, $0.version) }
+        guard let credential else {
             return completion(.doNotRetryWithError(AuthenticationError.missingCredential))
         }
         assertNoLockIsHeld()
-        guard authenticator.isRequest(urlRequest, authenticatedWith: current) else {
+        guard authenticator.isRequest(urlRequest, authenticatedWith: credential) else {
             return completion(.retry)
         }
-        let action = change {
-            $0.handleRejection(version: version, completion, at: session.session.clock.seconds)
+        let action = update {
+            $0.decideRetry(version: version, completion: completion, at: session.session.clock.seconds)
         }
         switch action {
         case .retry: completion(.retry)
         case .fail(let error): completion(.doNotRetryWithError(error))
-        case .wait: break
+        case .wait: break  // The machine stores the completion until `finishRefresh` returns it.
         case .refresh(let credential, let version): refresh(credential, version, for: session)
         case .refuse(let waiting, let error): fail(waiting, with: error)
         }
     }
 
-    /// Lets the authenticator refresh the credential, then continues or fails the waiting requests.
+    /// Calls the authenticator to refresh the credential. When it completes, continues or fails the waiting requests.
     private func refresh(_ credential: Credential, _ version: Int, for session: Session) {
         queue.async { [self] in
             assertNoLockIsHeld()
             authenticator.refresh(credential, for: session) { [self] result in
-                let outcome = change { $0.finishRefresh(result, of: version) }
-                resume(outcome.continuing)
-                if case .failure(let error) = result { fail(outcome.failing, with: error) }
+                let outcome = update { $0.finishRefresh(result, of: version) }
+                resume(outcome.requestsToContinue)
+                if case .failure(let error) = result { fail(outcome.requestsToFail, with: error) }
             }
         }
     }
 
-    /// Authenticates the waiting requests again, and retries those that were rejected.
-    private func resume(_ waiting: Machine.Waiting) {
+    /// Authenticates the requests that wait in `adapt`, and retries those that the server rejected.
+    private func resume(_ waiting: Machine.WaitingRequests) {
         queue.async { [self] in
             for adaptation in waiting.adaptations {
                 adapt(adaptation.urlRequest, for: adaptation.session, completion: adaptation.completion)
@@ -162,7 +166,7 @@ where AuthenticatorType: Authenticator {
     }
 
     /// Fails the waiting requests.
-    private func fail(_ waiting: Machine.Waiting, with error: any Error) {
+    private func fail(_ waiting: Machine.WaitingRequests, with error: any Error) {
         queue.async {
             assertNoLockIsHeld()
             for adaptation in waiting.adaptations { adaptation.completion(.failure(error)) }

@@ -4,8 +4,8 @@ public import LupineLoading
 
 /// A credential for requests, such as a token.
 public protocol AuthenticationCredential {
-    /// Whether the credential must be refreshed before its next use, because it has expired or will soon. Read while a
-    /// request is adapted, under no lock, and once more if the credential is replaced meanwhile.
+    /// Whether the credential must be refreshed before its next use, because it has expired or will soon. The interceptor reads
+    /// this property for each request that it adapts, while it holds no lock.
     var requiresRefresh: Bool { get }
 }
 

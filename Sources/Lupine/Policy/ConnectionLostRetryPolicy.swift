@@ -2,9 +2,10 @@
 
 internal import Foundation
 
-/// Retries only requests whose connection was lost before the response was complete.
+/// Retries only requests whose connection was lost before the response was complete: those that fail with
+/// `URLError.networkConnectionLost`.
 open class ConnectionLostRetryPolicy: RetryPolicy, @unchecked Sendable {
-    /// Creates a policy. Traps when the base is below 2.
+    /// Creates a policy without the options of `Timing`. Traps if `exponentialBackoffBase` is below 2.
     public init(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
@@ -17,7 +18,7 @@ open class ConnectionLostRetryPolicy: RetryPolicy, @unchecked Sendable {
             retryableHTTPStatusCodes: [], retryableURLErrorCodes: [.networkConnectionLost])
     }
 
-    /// Creates a policy with a timing. Traps when the base is below 2.
+    /// Creates a policy with the options of `Timing`. Traps if `exponentialBackoffBase` is below 2.
     public init(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,

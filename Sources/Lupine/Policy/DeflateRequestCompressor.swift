@@ -6,8 +6,9 @@ public import LupineLoading
 
 /// Compresses the bodies of requests with `deflate`, which is the zlib format (RFC 9110 §8.4.1.2, RFC 1950).
 ///
-/// Only bodies that are `Data` are compressed; streams and uploads are sent unchanged. Use it only for servers that are known to
-/// accept such bodies: a server cannot be asked beforehand. More servers support `GzipRequestCompressor`.
+/// Only bodies that are `Data` are compressed; streams and uploads are sent unchanged. The compressor cannot find out whether a
+/// server accepts such bodies, so use it only for servers that are known to accept them. More servers accept the bodies of
+/// `GzipRequestCompressor`.
 public struct DeflateRequestCompressor: Sendable, RequestInterceptor {
     /// Defines how a request that already has a `Content-Encoding` is handled.
     public enum DuplicateHeaderBehavior: Sendable {
@@ -47,11 +48,14 @@ public struct DeflateRequestCompressor: Sendable, RequestInterceptor {
         completion(Result { try compression.adapted(urlRequest) })
     }
 
+    /// Returns the data as a zlib stream.
     func deflate(_ data: Data) throws -> Data { try compression.compressed(data) }
 
-    /// The checksum at the end of a zlib stream (RFC 1950 §8.2).
+    /// Returns the Adler-32 checksum, which a zlib stream has at its end (RFC 1950 §8.2).
     func adler32Checksum(of data: Data) -> UInt32 {
+        // The largest prime below 65,536.
         let modulus: UInt32 = 65_521
+        // The sums that RFC 1950 calls s1 and s2.
         var low: UInt32 = 1
         var high: UInt32 = 0
         for byte in data {
@@ -61,6 +65,7 @@ public struct DeflateRequestCompressor: Sendable, RequestInterceptor {
         return high << 16 | low
     }
 
+    /// The implementation, with the options of this compressor.
     private var compression: RequestCompression {
         RequestCompression(
             coding: .deflate, duplicateHeaderBehavior: duplicateHeaderBehavior,

@@ -2,25 +2,26 @@
 
 internal import Foundation
 
-/// The state machine of a credential, its single refresh and the requests that wait for the refresh. It decides what
-/// `AuthenticationInterceptor` does, which keeps it under a lock.
+/// The state machine of a credential, of the one refresh that may be running, and of the requests that wait for the refresh. It
+/// decides what `AuthenticationInterceptor` does. The interceptor guards the machine with a lock.
 ///
-/// The machine calls no other code: the interceptor reads `requiresRefresh` of a credential outside the lock and passes the
-/// value. Time is an argument: seconds of a monotonic clock.
+/// The machine calls no code of the program: the interceptor reads `requiresRefresh` of a credential outside the lock and passes
+/// the value to the machine. Times are arguments, in seconds of a monotonic clock.
 struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCompletion> {
     /// The requests that wait for a refresh, in order of arrival.
-    struct Waiting {
+    struct WaitingRequests {
         var adaptations: [Adaptation] = []
         var retryCompletions: [RetryCompletion] = []
     }
 
+    /// The state of the refresh. The comment after each case lists the states that may follow.
     private enum State {
         case idle  // → refreshing, failed
         case refreshing  // → idle, failed
         case failed(any Error)  // → idle, refreshing
     }
 
-    /// The value that the interceptor has read from `requiresRefresh` of the credential of that version.
+    /// The value of a credential's `requiresRefresh`, and the version of that credential.
     struct RefreshRequirement {
         let version: Int
         let requiresRefresh: Bool
@@ -28,6 +29,7 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
 
     /// The interceptor's next action for a request that is to be authenticated.
     enum AdaptAction {
+        /// Add the credential to the request.
         case apply(Credential)
         /// Read `requiresRefresh` of the credential, then call `adapt` again with the value.
         case readRequirement(Credential, version: Int)
@@ -37,24 +39,27 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
         /// Start a refresh, for which the request waits. Pass its result to `finishRefresh` with the version.
         case refresh(Credential, version: Int)
         /// The refresh window is exhausted: fail these requests, including the current one, with the error.
-        case refuse(Waiting, any Error)
+        case refuse(WaitingRequests, any Error)
     }
 
-    /// The interceptor's next action for a request whose credential was rejected. The cases correspond to those of
+    /// The interceptor's next action for a request whose credential was rejected. Cases without a comment are the same as in
     /// `AdaptAction`.
     enum RejectAction {
+        /// Send the request again, with the current credential.
         case retry
         case fail(any Error)
         case wait
         case refresh(Credential, version: Int)
-        case refuse(Waiting, any Error)
+        case refuse(WaitingRequests, any Error)
     }
 
     private(set) var credential: Credential?
-    /// Counts the credentials, so that a caller can tell whether the credential it has read is still the current one.
+    /// The number of times that the credential was replaced. A caller that has read a credential compares the number to tell
+    /// whether the credential is still the current one.
     private(set) var version = 0
     private var state = State.idle
-    private var waiting = Waiting()
+    private var waitingRequests = WaitingRequests()
+    /// The length of the refresh window in seconds, and the number of refreshes that may start within it; nil for no limit.
     private let window: (interval: TimeInterval, attempts: Int)?
     /// The start times of the refreshes within the window.
     private var startTimes: [TimeInterval] = []
@@ -64,36 +69,36 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
         self.window = window
     }
 
-    /// The values of the program that a change may replace. A caller that holds a lock retains them until it has released the
-    /// lock, because their deinitializers are the program's code.
-    var replaceableValues: (Credential?, (any Error)?) {
+    /// The values of the program that a function of the machine may replace. A caller that holds a lock retains them until it has
+    /// released the lock, because their deinitializers are the program's code.
+    var replaceableValues: (credential: Credential?, error: (any Error)?) {
         guard case .failed(let error) = state else { return (credential, nil) }
         return (credential, error)
     }
 
-    /// Sets another credential and returns to the idle state. The result of a running refresh will be ignored, because its
-    /// version no longer matches.
+    /// Sets another credential and returns to the idle state. The result of a running refresh will be ignored, because it belongs
+    /// to an earlier version.
     mutating func replace(by newCredential: Credential?) {
         credential = newCredential
         version += 1
         state = .idle
     }
 
-    /// Decides about a request that is to be authenticated.
+    /// Decides how a request is authenticated.
     ///
     /// - Parameters:
-    ///   - adaptation: The request.
-    ///   - requirement: The value that a previous `.readRequirement` asked for, if there was one.
-    ///   - now: The time.
+    ///   - adaptation: The request, which the machine stores if it has to wait.
+    ///   - requirement: The value that the interceptor has read for a previous `.readRequirement`; nil in the first call.
+    ///   - now: The present time in seconds.
     mutating func adapt(
         _ adaptation: Adaptation, requirement: RefreshRequirement? = nil, at now: TimeInterval
     ) -> AdaptAction {
         switch state {
         case .refreshing:
-            // If adaptations wait, the credential has expired, so this one waits as well. A refresh that only a rejection has
-            // started delays no adaptation.
-            if !waiting.adaptations.isEmpty {
-                waiting.adaptations.append(adaptation)
+            // If other adaptations wait, the credential has expired, so this adaptation waits too. Otherwise a rejected request
+            // has started the refresh, although the credential has not expired. Such a refresh does not delay adaptations.
+            if !waitingRequests.adaptations.isEmpty {
+                waitingRequests.adaptations.append(adaptation)
                 return .wait
             }
             guard let credential else { return .fail(AuthenticationError.missingCredential) }
@@ -104,11 +109,11 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
                 return .readRequirement(credential, version: version)
             }
             guard requirement.requiresRefresh else {
-                // Ends the effect of a failed refresh.
+                // The failure of an earlier refresh has no further effect: the next rejected request starts a new refresh.
                 state = .idle
                 return .apply(credential)
             }
-            waiting.adaptations.append(adaptation)
+            waitingRequests.adaptations.append(adaptation)
             guard startRefresh(at: now) else {
                 let error = AuthenticationError.excessiveRefresh
                 return .refuse(fail(with: error), error)
@@ -117,20 +122,20 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
         }
     }
 
-    /// Decides about a request that the server rejected with the credential of this version. `completion` continues the request
-    /// after the refresh for which it waits.
-    mutating func handleRejection(
-        version: Int, _ completion: RetryCompletion, at now: TimeInterval
+    /// Decides whether a request is retried that the server rejected with the credential of this version. If the request has to
+    /// wait for a refresh, the machine stores `completion`.
+    mutating func decideRetry(
+        version: Int, completion: RetryCompletion, at now: TimeInterval
     ) -> RejectAction {
-        // If the credential was replaced meanwhile, the request is retried with the current one.
+        // If the credential has been replaced since the request was sent, the request is retried with the current one.
         guard version == self.version, let credential else { return .retry }
         switch state {
         case .failed(let error): return .fail(error)
         case .refreshing:
-            waiting.retryCompletions.append(completion)
+            waitingRequests.retryCompletions.append(completion)
             return .wait
         case .idle:
-            waiting.retryCompletions.append(completion)
+            waitingRequests.retryCompletions.append(completion)
             guard startRefresh(at: now) else {
                 let error = AuthenticationError.excessiveRefresh
                 return .refuse(fail(with: error), error)
@@ -139,15 +144,17 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
         }
     }
 
-    /// The requests that continue after a refresh, and those that fail.
+    /// The waiting requests that continue after a refresh, and those that fail.
     struct Outcome {
-        var continuing = Waiting()
-        var failing = Waiting()
+        var requestsToContinue = WaitingRequests()
+        var requestsToFail = WaitingRequests()
     }
 
-    /// Handles the end of a refresh. The result is used only if the credential that was refreshed is still the current one,
-    /// because a credential set meanwhile may be another user's, or nil. If another one was set, the result is dropped, and
-    /// the waiting requests continue with the current credential, after its own refresh if one is running.
+    /// Ends a refresh. Returns the requests that have waited for it.
+    ///
+    /// The result is used only if the refreshed credential is still the current one. If the program has set another credential
+    /// since, which may belong to another user or be nil, the result is dropped. The waiting requests then continue with the
+    /// current credential, after its own refresh if one is running.
     ///
     /// - Parameters:
     ///   - result: The new credential or an error. The error also fails requests that are rejected later, until a request is
@@ -155,26 +162,28 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
     ///   - version: The version of the credential that was refreshed.
     mutating func finishRefresh(_ result: Result<Credential, any Error>, of version: Int) -> Outcome {
         guard version == self.version else {
+            // The refresh of the current credential is running: the requests wait for that one.
             if case .refreshing = state { return Outcome() }
-            return Outcome(continuing: takeWaiting())
+            return Outcome(requestsToContinue: removeWaitingRequests())
         }
         switch result {
         case .success(let newCredential):
             replace(by: newCredential)
-            return Outcome(continuing: takeWaiting())
-        case .failure(let error): return Outcome(failing: fail(with: error))
+            return Outcome(requestsToContinue: removeWaitingRequests())
+        case .failure(let error): return Outcome(requestsToFail: fail(with: error))
         }
     }
 
     /// Enters the failed state. Returns the waiting requests, which fail too.
-    private mutating func fail(with error: any Error) -> Waiting {
+    private mutating func fail(with error: any Error) -> WaitingRequests {
         state = .failed(error)
-        return takeWaiting()
+        return removeWaitingRequests()
     }
 
-    private mutating func takeWaiting() -> Waiting {
-        defer { waiting = Waiting() }
-        return waiting
+    /// Returns all waiting requests and forgets them.
+    private mutating func removeWaitingRequests() -> WaitingRequests {
+        defer { waitingRequests = WaitingRequests() }
+        return waitingRequests
     }
 
     /// Enters the refreshing state. Returns false, without entering it, if the refresh window is exhausted.

@@ -4,9 +4,9 @@ import Foundation
 import LupineCoding
 import LupineLoading
 
-/// The shared implementation of the request compressors: decides whether a body is compressed, and updates the request.
+/// The implementation that both request compressors share: decides whether a body is compressed, and updates the request.
 ///
-/// Bodies that are streams or files are not compressed. Called on the session's request queue.
+/// Bodies that are streams or files are not compressed. The compressors use it on the session's request queue.
 struct RequestCompression: Sendable {
     let coding: DeflateEncoder.Coding
     let duplicateHeaderBehavior: DeflateRequestCompressor.DuplicateHeaderBehavior
@@ -28,25 +28,26 @@ struct RequestCompression: Sendable {
         return request
     }
 
-    /// Returns `body` compressed with level 5, the level of Apple's compression. It is visible to servers: the second byte of a
-    /// zlib stream records the level.
+    /// Returns `body` compressed with level 5, the level of Apple's compression. Servers can see the level, because the second
+    /// byte of a zlib stream records it.
     func compressed(_ body: Data) throws -> Data {
         let encoder = try DeflateEncoder(coding, level: CompressionLevel(rawValue: 5) ?? .standard)
-        var result = Data()
-        // Receives the output piece by piece; 64 bytes to 64 KiB.
+        var compressedBody = Data()
+        // The encoder writes its output into this buffer, piece by piece. Its size is that of the body, from 64 bytes to 64 KiB.
         var buffer = [UInt8](repeating: 0, count: min(max(body.count, 64), 64 << 10))
         let input = body.span
-        var consumed = 0
+        var consumedCount = 0
         while true {
             var output = buffer.mutableSpan
-            // After the input, `finish` is called until all output has been produced.
-            let isFinishing = consumed == input.count
-            let step =
+            // After the encoder has consumed the input, `finish` is called until it has produced all output.
+            let isFinishing = consumedCount == input.count
+            let progress =
                 isFinishing
-                ? encoder.finish(into: &output) : encoder.encode(input.extracting(consumed...), into: &output)
-            consumed += step.consumed
-            result.append(contentsOf: buffer[..<step.produced])
-            if isFinishing, step.status == .done { return result }
+                ? encoder.finish(into: &output)
+                : encoder.encode(input.extracting(consumedCount...), into: &output)
+            consumedCount += progress.consumed
+            compressedBody.append(contentsOf: buffer[..<progress.produced])
+            if isFinishing, progress.status == .done { return compressedBody }
         }
     }
 }

@@ -7,21 +7,22 @@ internal import LupineLoading
 /// backoff. The status code or the code of the `URLError` shows whether the reason may be temporary.
 ///
 /// The delay in seconds is `exponentialBackoffScale` times `exponentialBackoffBase` to the power of the number of previous
-/// retries. The options of `Timing` are off by default. `@unchecked Sendable` because it can be subclassed; it stores constants.
+/// retries. The options of `Timing` are off by default. The class is `@unchecked Sendable` because it can be subclassed; it
+/// stores only constants.
 open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
     /// The default number of retries.
     public static let defaultRetryLimit: UInt = 2
-    /// The default base of the delays.
+    /// The default factor by which each delay is longer than the previous one.
     public static let defaultExponentialBackoffBase: UInt = 2
     /// The default length of the first delay, in seconds.
     public static let defaultExponentialBackoffScale: Double = 0.5
-    /// The methods that are retried by default: the idempotent ones (RFC 9110 §9.2.2).
+    /// The methods of requests that are retried by default: the idempotent methods (RFC 9110 §9.2.2).
     public static let defaultRetryableHTTPMethods: Set<HTTPMethod> = [
         .delete, .get, .head, .options, .put, .trace,
     ]
-    /// The statuses that are retried by default.
+    /// The status codes of responses after which a request is retried by default.
     public static let defaultRetryableHTTPStatusCodes: Set<Int> = [408, 500, 502, 503, 504]
-    /// The errors that are retried by default: those whose cause may be temporary.
+    /// The codes of errors after which a request is retried by default: those whose cause may be temporary.
     public static let defaultRetryableURLErrorCodes: Set<URLError.Code> = [
         .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected, .badServerResponse,
         .callIsActive, .cannotConnectToHost, .cannotFindHost, .cannotLoadFromNetwork, .dataNotAllowed,
@@ -32,15 +33,15 @@ open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
 
     /// Options that change the delays.
     public struct Timing: Hashable, Sendable {
-        /// The random part of each delay: with 0 there is none, with 1 the delay is anything between zero and its full
-        /// length. It keeps clients that failed together from retrying together.
+        /// The fraction of each delay that is random, from 0 to 1. With 0 the delay has its full length; with 1 it is anything
+        /// between zero and its full length. A random fraction keeps clients that failed together from retrying together.
         public var jitter: Double
-        /// Whether the delay is extended to the response's `Retry-After`, if that is longer.
+        /// Whether the delay is extended to the response's `Retry-After` (RFC 9110 §10.2.3), if that is longer.
         public var honorsRetryAfter: Bool
-        /// The longest `Retry-After` that is honored, in seconds; there is no retry when it is longer.
+        /// The longest `Retry-After` that is honored, in seconds. If a response requests a longer delay, there is no retry.
         public var longestRetryAfter: TimeInterval
 
-        /// Creates a timing; by default without jitter and ignoring `Retry-After`.
+        /// Creates the options; by default there is no jitter, and `Retry-After` is ignored. `jitter` is limited to 0...1.
         public init(
             jitter: Double = 0, honorsRetryAfter: Bool = false, longestRetryAfter: TimeInterval = 60
         ) {
@@ -52,20 +53,20 @@ open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
 
     /// The maximum number of retries.
     public let retryLimit: UInt
-    /// The base of the delays.
+    /// The factor by which each delay is longer than the previous one.
     public let exponentialBackoffBase: UInt
     /// The length of the first delay, in seconds.
     public let exponentialBackoffScale: Double
-    /// The methods that are retried.
+    /// The methods of requests that are retried.
     public let retryableHTTPMethods: Set<HTTPMethod>
-    /// The statuses that are retried.
+    /// The status codes of responses after which a request is retried.
     public let retryableHTTPStatusCodes: Set<Int>
-    /// The errors that are retried.
+    /// The codes of errors after which a request is retried.
     public let retryableURLErrorCodes: Set<URLError.Code>
     /// Options that change the delays.
     public let timing: Timing
 
-    /// Creates a policy. Traps when the base is below 2.
+    /// Creates a policy without the options of `Timing`. Traps if `exponentialBackoffBase` is below 2.
     public init(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
@@ -84,7 +85,7 @@ open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
         timing = Timing()
     }
 
-    /// Creates a policy with a timing. Traps when the base is below 2.
+    /// Creates a policy with the options of `Timing`. Traps if `exponentialBackoffBase` is below 2.
     public init(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
@@ -119,8 +120,8 @@ open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
         completion(.retryWithDelay(delay))
     }
 
-    /// Returns true if a failure may be temporary: the method of the latest `URLRequest` is retryable, and so is either the
-    /// status of the response or the code of the `URLError`, which may be wrapped in an `AFError`.
+    /// Returns true if the method of the latest `URLRequest` is retryable, and the failure is retryable too. That depends on the
+    /// status code of the response, or on the code of the `URLError`, which may be wrapped in an `AFError`.
     open func shouldRetry(request: Request, dueTo error: any Error) -> Bool {
         guard let method = request.request?.method, retryableHTTPMethods.contains(method) else {
             return false
@@ -132,13 +133,13 @@ open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
         return urlError.map { retryableURLErrorCodes.contains($0.code) } ?? false
     }
 
-    /// Returns the delay in seconds before the next retry; nil when the server requests a longer one than allowed.
+    /// Returns the delay in seconds before the next retry; nil if the server requests a delay longer than `longestRetryAfter`.
     ///
     /// - Parameters:
     ///   - retries: The number of retries so far.
     ///   - retryAfter: The value of `Retry-After`, if the response has one.
-    ///   - now: The time, from which a date in `retryAfter` is counted.
-    ///   - randomFraction: A number from 0 to 1; with 1 the jitter shortens the delay most.
+    ///   - now: The present time. A date in `retryAfter` is converted to a delay from this time.
+    ///   - randomFraction: A number from 0 to 1, by which the jitter is multiplied. With 0 the delay has its full length.
     func delay(
         after retries: Int, retryAfter: String?, at now: Date, randomFraction: Double
     ) -> TimeInterval? {

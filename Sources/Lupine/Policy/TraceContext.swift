@@ -3,55 +3,61 @@
 /// The position of a request in a distributed trace: the content of the header fields `traceparent` and `tracestate` of W3C
 /// Trace Context (Level 1).
 ///
-/// A value type. Parsing is strict, as the specification requires: a header that violates the grammar is rejected as a
-/// whole. Of a header with a later version than `00`, only the fields of version `00` are read; what is written is always
-/// version `00`. Every parser makes a single pass over an input of bounded length.
+/// Parsing is strict, as the specification requires: a header field that violates the grammar is rejected as a whole. If a
+/// `traceparent` has a later version than `00`, only the part that version `00` defines is read. The written version is always
+/// `00`. Every parser makes a single pass over an input of bounded length.
 public struct TraceContext: Hashable, Sendable {
-    /// The first eight octets of the trace ID. `high` and `low` are not both 0.
-    private let high: UInt64
-    /// The last eight octets of the trace ID.
-    private let low: UInt64
-    /// The span ID; not 0.
-    private let span: UInt64
+    /// The first eight octets of the trace ID, as a number. `traceIDHigh` and `traceIDLow` are not both 0.
+    private let traceIDHigh: UInt64
+    /// The last eight octets of the trace ID, as a number.
+    private let traceIDLow: UInt64
+    /// The span ID as a number; never 0.
+    private let spanIDNumber: UInt64
     /// The sampled flag, the only flag of Level 1: whether the caller may have recorded the trace.
     public var isSampled: Bool
-    /// The vendor-specific data of the systems that take part in the trace.
+    /// The vendor-specific data that systems have added to the trace.
     public var state: TraceState
 
     /// The trace ID: 32 hexadecimal digits in lower case.
-    public var traceID: String { Self.hex(high) + Self.hex(low) }
+    public var traceID: String { Self.hexDigits(of: traceIDHigh) + Self.hexDigits(of: traceIDLow) }
     /// The span ID, which `traceparent` calls the parent ID: 16 hexadecimal digits in lower case.
-    public var spanID: String { Self.hex(span) }
+    public var spanID: String { Self.hexDigits(of: spanIDNumber) }
 
-    /// Starts a trace with random IDs.
+    /// Starts a trace with a random trace ID and a random span ID.
     public init(isSampled: Bool = true) {
+        // The low half is never 0, so neither is the trace ID.
         self.init(
-            high: .random(in: 0 ... .max), low: .random(in: 1 ... .max), span: Self.newSpan,
-            isSampled: isSampled,
-            state: TraceState())
+            traceIDHigh: .random(in: 0 ... .max), traceIDLow: .random(in: 1 ... .max),
+            spanIDNumber: Self.randomSpanID, isSampled: isSampled, state: TraceState())
     }
 
-    private init(high: UInt64, low: UInt64, span: UInt64, isSampled: Bool, state: TraceState) {
-        self.high = high
-        self.low = low
-        self.span = span
+    private init(
+        traceIDHigh: UInt64, traceIDLow: UInt64, spanIDNumber: UInt64, isSampled: Bool, state: TraceState
+    ) {
+        self.traceIDHigh = traceIDHigh
+        self.traceIDLow = traceIDLow
+        self.spanIDNumber = spanIDNumber
         self.isSampled = isSampled
         self.state = state
     }
 
-    /// Starts a trace with the given ID; nil when it is all zeros.
+    /// Starts a trace with this trace ID. Returns nil if it is all zeros.
     init?(trace: (high: UInt64, low: UInt64), isSampled: Bool) {
         if trace == (0, 0) { return nil }
         self.init(
-            high: trace.high, low: trace.low, span: Self.newSpan, isSampled: isSampled, state: TraceState())
+            traceIDHigh: trace.high, traceIDLow: trace.low, spanIDNumber: Self.randomSpanID,
+            isSampled: isSampled, state: TraceState())
     }
 
     /// Returns a child span: the trace ID, the flag and the state are the same, the span ID is random.
     public func child() -> TraceContext {
-        TraceContext(high: high, low: low, span: Self.newSpan, isSampled: isSampled, state: state)
+        TraceContext(
+            traceIDHigh: traceIDHigh, traceIDLow: traceIDLow, spanIDNumber: Self.randomSpanID,
+            isSampled: isSampled, state: state)
     }
 
-    private static var newSpan: UInt64 { .random(in: 1 ... .max) }
+    /// A random number other than 0.
+    private static var randomSpanID: UInt64 { .random(in: 1 ... .max) }
 
     // MARK: header fields
 
@@ -64,9 +70,10 @@ public struct TraceContext: Hashable, Sendable {
     /// - Throws: `TraceContextError`, when `traceparent` is invalid.
     public init(traceparent: String, tracestate: String? = nil) throws(TraceContextError) {
         var text = traceparent
-        let parts = try text.withUTF8Span { octets throws(TraceContextError) in try Self.parse(octets) }
+        let parsed = try text.withUTF8Span { octets throws(TraceContextError) in try Self.parse(octets) }
         self.init(
-            high: parts.high, low: parts.low, span: parts.span, isSampled: parts.isSampled,
+            traceIDHigh: parsed.traceIDHigh, traceIDLow: parsed.traceIDLow,
+            spanIDNumber: parsed.spanIDNumber, isSampled: parsed.isSampled,
             state: tracestate.flatMap { try? TraceState($0) } ?? TraceState())
     }
 
@@ -76,39 +83,42 @@ public struct TraceContext: Hashable, Sendable {
     /// The value of `tracestate`; nil when it is empty.
     public var tracestate: String? { state.isEmpty ? nil : state.description }
 
-    private struct Parts {
-        var high: UInt64 = 0
-        var low: UInt64 = 0
-        var span: UInt64 = 0
+    /// The fields of a `traceparent`.
+    private struct ParsedTraceparent {
+        var traceIDHigh: UInt64 = 0
+        var traceIDLow: UInt64 = 0
+        var spanIDNumber: UInt64 = 0
         var isSampled = false
     }
 
     /// The length of a `traceparent` (section 3.2.2): version, trace-id, parent-id, trace-flags.
-    private static let length = 55
+    private static let traceparentLength = 55
 
-    /// Parses a `traceparent`: two digits of version at offset 0, 32 of trace ID at 3, 16 of parent ID at 36 and two of flags at
-    /// 53, separated by dashes.
-    private static func parse(_ octets: Span<UInt8>) throws(TraceContextError) -> Parts {
-        guard octets.count >= length else { throw .tooShort(octets.count) }
+    /// Parses a `traceparent`. Dashes separate its four fields: the version (2 digits at offset 0), the trace ID (32 at 3), the
+    /// parent ID (16 at 36) and the flags (2 at 53).
+    private static func parse(_ octets: Span<UInt8>) throws(TraceContextError) -> ParsedTraceparent {
+        guard octets.count >= traceparentLength else { throw .tooShort(octets.count) }
         let version = try parseNumber(octets, at: 0, digits: 2)
         guard version != 0xFF else { throw .forbiddenVersion }
-        if octets.count > length {
+        if octets.count > traceparentLength {
             // A later version may append fields, after another dash.
             guard version > 0 else { throw .tooLong(octets.count) }
-            guard octets[length] == UInt8(ascii: "-") else { throw .malformed(offset: length) }
+            guard octets[traceparentLength] == UInt8(ascii: "-") else {
+                throw .malformed(offset: traceparentLength)
+            }
         }
         for offset in [2, 35, 52] where octets[offset] != UInt8(ascii: "-") {
             throw .malformed(offset: offset)
         }
-        var parts = Parts()
-        parts.high = try parseNumber(octets, at: 3, digits: 16)
-        parts.low = try parseNumber(octets, at: 19, digits: 16)
-        parts.span = try parseNumber(octets, at: 36, digits: 16)
+        var parsed = ParsedTraceparent()
+        parsed.traceIDHigh = try parseNumber(octets, at: 3, digits: 16)
+        parsed.traceIDLow = try parseNumber(octets, at: 19, digits: 16)
+        parsed.spanIDNumber = try parseNumber(octets, at: 36, digits: 16)
         // The sampled flag is bit 0; Level 1 defines no other flag.
-        parts.isSampled = try parseNumber(octets, at: 53, digits: 2) & 1 == 1
-        guard parts.high != 0 || parts.low != 0 else { throw .zeroTraceID }
-        guard parts.span != 0 else { throw .zeroSpanID }
-        return parts
+        parsed.isSampled = try parseNumber(octets, at: 53, digits: 2) & 1 == 1
+        guard parsed.traceIDHigh != 0 || parsed.traceIDLow != 0 else { throw .zeroTraceID }
+        guard parsed.spanIDNumber != 0 else { throw .zeroSpanID }
+        return parsed
     }
 
     /// Parses a number of that many hexadecimal digits, in lower case only.
@@ -130,14 +140,14 @@ public struct TraceContext: Hashable, Sendable {
     }
 
     /// Returns the value as 16 hexadecimal digits in lower case.
-    private static func hex(_ value: UInt64) -> String {
+    private static func hexDigits(of value: UInt64) -> String {
         let digits = String(value, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }
 
 extension String {
-    /// Calls `body` with the UTF-8 octets.
+    /// Calls `body` with the UTF-8 octets. Mutating, because it first makes the string contiguous.
     fileprivate mutating func withUTF8Span<Result>(
         _ body: (Span<UInt8>) throws(TraceContextError) -> Result
     ) throws(TraceContextError) -> Result {

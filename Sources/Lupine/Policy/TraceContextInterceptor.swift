@@ -6,14 +6,16 @@ public import LupineLoading
 /// Adds each attempt of a request to a distributed trace: sets the header fields `traceparent` and `tracestate` of W3C Trace
 /// Context.
 ///
-/// The interceptor continues the trace of the request's `traceparent`; without that field, the trace that the `parent` closure
-/// returns; otherwise it starts a new trace. Each attempt is a new span: a retry has the same trace ID as the attempt before
-/// and another span ID. The trace ID of a new trace consists of the digits of the request's `id`, so that all attempts share
-/// it. Requests that follow redirects carry the same fields.
+/// If the request has a `traceparent`, the interceptor continues its trace. Otherwise it continues the trace that the `parent`
+/// closure returns. If the closure returns nil, the interceptor starts a new trace, whose trace ID consists of the digits of the
+/// request's `id`, so that all attempts share it. Each attempt is a new span: a retry has the same trace ID as the attempt before
+/// and another span ID. Requests that follow redirects carry the same fields.
 ///
 /// An invalid `traceparent` of the request is ignored, together with its `tracestate`.
 public struct TraceContextInterceptor: RequestInterceptor {
+    /// Whether new traces set the sampled flag.
     private let isSampled: Bool
+    /// Returns the parent of a request that has no `traceparent`.
     private let parent: @Sendable (_ request: URLRequest) -> TraceContext?
 
     /// Creates an interceptor.
@@ -42,6 +44,7 @@ public struct TraceContextInterceptor: RequestInterceptor {
         completion(.success(request))
     }
 
+    /// Returns a child of the request's parent, or the root of a new trace.
     private func context(of request: URLRequest, requestID: UUID) -> TraceContext {
         if let traceparent = request.value(forHTTPHeaderField: "traceparent"),
             let context = try? TraceContext(
@@ -51,10 +54,12 @@ public struct TraceContextInterceptor: RequestInterceptor {
         }
         assertNoLockIsHeld()
         if let parent = parent(request) { return parent.child() }
+        // A UUID has 32 hexadecimal digits: 16 for each half of the trace ID.
         let digits = requestID.uuidString.filter { $0 != "-" }
         let trace = (
             high: UInt64(digits.prefix(16), radix: 16) ?? 0, low: UInt64(digits.suffix(16), radix: 16) ?? 0
         )
+        // An `id` of zeros is not a valid trace ID.
         return TraceContext(trace: trace, isSampled: isSampled) ?? TraceContext(isSampled: isSampled)
     }
 }

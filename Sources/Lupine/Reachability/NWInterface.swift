@@ -20,7 +20,7 @@ public struct NWInterface: Hashable, Sendable {
 
     /// The interface's name, such as `eth0`.
     public let name: String
-    /// The interface's index.
+    /// The interface's index, which the kernel assigns.
     public let index: Int
     /// The interface's type.
     public let type: InterfaceType

@@ -10,7 +10,7 @@ public struct NWPath: Hashable, Sendable {
         case satisfied
         /// There is no path.
         case unsatisfied
-        /// A path could be established. Never reported here.
+        /// A path could be established. This library never reports it.
         case requiresConnection
     }
 
@@ -20,13 +20,13 @@ public struct NWPath: Hashable, Sendable {
     public let availableInterfaces: [NWInterface]
     /// Whether all available interfaces are cellular.
     public let isExpensive: Bool
-    /// Whether reduced traffic was requested (Low Data Mode). Always false here.
+    /// Whether the user has requested reduced traffic (Low Data Mode). Always false, because this library does not detect it.
     public let isConstrained: Bool
     /// Whether there is a path for IPv4.
     public let supportsIPv4: Bool
     /// Whether there is a path for IPv6.
     public let supportsIPv6: Bool
-    /// Whether names can be resolved. Here it is true whenever there is a path.
+    /// Whether names can be resolved. True whenever there is a path, because this library does not check the resolver.
     public let supportsDNS: Bool
 
     /// Returns whether one of the interfaces is of this type.
@@ -34,16 +34,16 @@ public struct NWPath: Hashable, Sendable {
         availableInterfaces.contains { $0.type == type }
     }
 
-    /// Creates the path for a snapshot of the network, restricted to interfaces of allowed types. Without a snapshot, because the
-    /// kernel could not be queried, the path is unsatisfied.
+    /// Creates the path for a snapshot of the network, restricted to interfaces of allowed types. If the kernel could not be
+    /// queried, `snapshot` is nil and the path is unsatisfied.
     init(_ snapshot: NetworkSnapshot?, allowing isAllowed: (NWInterface.InterfaceType) -> Bool) {
-        // The interfaces of these default routes that can be used and are of an allowed type.
-        func interfaces(_ indexes: [UInt32]) -> [NWInterface] {
-            let usable = snapshot?.usableInterfaces(withIndexes: indexes) ?? []
-            return usable.map(NWInterface.init).filter { isAllowed($0.type) }
+        // Returns the interfaces with these indexes that can be used and are of an allowed type.
+        func interfaces(withIndexes indexes: [UInt32]) -> [NWInterface] {
+            let usableInterfaces = snapshot?.usableInterfaces(withIndexes: indexes) ?? []
+            return usableInterfaces.map(NWInterface.init).filter { isAllowed($0.type) }
         }
-        let interfacesIPv4 = interfaces(snapshot?.defaultInterfaceIndexesIPv4 ?? [])
-        let interfacesIPv6 = interfaces(snapshot?.defaultInterfaceIndexesIPv6 ?? [])
+        let interfacesIPv4 = interfaces(withIndexes: snapshot?.defaultInterfaceIndexesIPv4 ?? [])
+        let interfacesIPv6 = interfaces(withIndexes: snapshot?.defaultInterfaceIndexesIPv6 ?? [])
         availableInterfaces = interfacesIPv4 + interfacesIPv6.filter { !interfacesIPv4.contains($0) }
         status = availableInterfaces.isEmpty ? .unsatisfied : .satisfied
         isExpensive = !availableInterfaces.isEmpty && availableInterfaces.allSatisfy { $0.type == .cellular }

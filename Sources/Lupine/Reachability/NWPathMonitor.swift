@@ -52,26 +52,34 @@ public final class NWPathMonitor: Sendable {
     public func cancel() { core.cancel() }
 }
 
-/// Implements an `NWPathMonitor`. A pending query may release the last reference to this object, on a thread of the library. The
-/// handler may retain objects of the program, which must not be released there; therefore the monitor's `deinit` clears the
-/// handler.
+/// The implementation of an `NWPathMonitor`.
+///
+/// A pending query may release the last reference to this object, on a thread of the library. The handler may retain objects of
+/// the program, which must not be released on such a thread. For this reason the monitor's `deinit` clears the handler.
 private final class PathMonitorCore: Sendable {
     private struct State {
         var handler: (@Sendable (NWPath) -> Void)?
+        /// The queue for reports; nil before the start.
         var queue: DispatchQueue?
+        /// The path that was reported last.
         var lastPath: NWPath?
         var isCancelled = false
         /// Ends the watch for changes; nil before the start and after the cancellation.
         var endWatch: NetworkView.End?
-        /// Whether a query is scheduled, which also covers the changes that occur before it begins.
+        /// Whether a query is scheduled that has not begun. Until it begins, further changes need no other query.
         var isQueryScheduled = false
-        /// The number of queries so far.
+        /// The number of queries so far, which is also the number of the latest query.
         var queryCount = 0
-        /// The number of the latest query whose result was handled. Results may arrive out of order; an older one is ignored.
-        var latestResult = 0
+        /// The number of the latest query whose result was used. Results may arrive out of order; the result of an earlier query
+        /// is ignored.
+        var latestReportedQuery = 0
     }
 
+    /// The delay in seconds between a change and the query that it causes. All changes within that time cause a single query.
+    private static let coalescingDelay = 0.05
+
     private let view: NetworkView
+    /// Whether interfaces of a type are observed.
     private let isAllowed: @Sendable (NWInterface.InterfaceType) -> Bool
     private let state = Protected(State())
 
@@ -83,7 +91,8 @@ private final class PathMonitorCore: Sendable {
     var handler: (@Sendable (NWPath) -> Void)? {
         get { state.read { $0.handler } }
         set {
-            // The old handler is released outside of the lock, since releasing its captures may run code that uses this monitor.
+            // `swap` moves the old handler out of the lock, where it is released: releasing its captures may run code that uses
+            // this monitor.
             var handler = newValue
             state.write { swap(&$0.handler, &handler) }
         }
@@ -102,7 +111,7 @@ private final class PathMonitorCore: Sendable {
         }
         guard mayStart else { return }
         let endWatch = view.watch { [weak self] in self?.networkChanged() }
-        // Another thread may have cancelled the monitor since.
+        // Another thread may have cancelled the monitor since. It has not ended the watch, which was not stored yet.
         let isCancelled = state.write { state in
             if state.isCancelled { return true }
             state.endWatch = endWatch
@@ -112,6 +121,7 @@ private final class PathMonitorCore: Sendable {
         query()
     }
 
+    /// Stops reporting.
     func cancel() {
         let endWatch = state.write { state in
             state.isCancelled = true
@@ -121,14 +131,14 @@ private final class PathMonitorCore: Sendable {
         endWatch?()
     }
 
-    /// Schedules a query after 50 ms, unless one is scheduled already, so that changes within that time cause one query.
+    /// Schedules a query after `coalescingDelay`, unless a query is scheduled already.
     private func networkChanged() {
-        let (queue, isFirst) = state.write { state in
+        let (queue, needsQuery) = state.write { state in
             defer { state.isQueryScheduled = true }
             return (state.queue, !state.isQueryScheduled && !state.isCancelled)
         }
-        guard let queue, isFirst else { return }
-        queue.after(0.05) { [weak self] in
+        guard let queue, needsQuery else { return }
+        queue.after(Self.coalescingDelay) { [weak self] in
             guard let self else { return }
             state.write { $0.isQueryScheduled = false }
             query()
@@ -144,15 +154,15 @@ private final class PathMonitorCore: Sendable {
         view.takeSnapshot { [weak self] snapshot in
             guard let self, let queue else { return }
             let path = NWPath(snapshot, allowing: isAllowed)
-            queue.async { [weak self] in self?.report(path, number) }
+            queue.async { [weak self] in self?.report(path, ofQuery: number) }
         }
     }
 
-    /// Calls the handler if the path has changed. Ignores the path if it is out of date.
-    private func report(_ path: NWPath, _ number: Int) {
+    /// Calls the handler if the path has changed. Ignores the path if the result of a later query has been used.
+    private func report(_ path: NWPath, ofQuery number: Int) {
         let handler = state.write { state -> (@Sendable (NWPath) -> Void)? in
-            guard !state.isCancelled, number > state.latestResult else { return nil }
-            state.latestResult = number
+            guard !state.isCancelled, number > state.latestReportedQuery else { return nil }
+            state.latestReportedQuery = number
             guard state.lastPath != path else { return nil }
             state.lastPath = path
             return state.handler

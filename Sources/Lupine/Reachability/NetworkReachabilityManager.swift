@@ -4,21 +4,21 @@ public import Dispatch
 internal import Foundation
 internal import LupineLoading
 
-/// Reports whether the network, or one host, is reachable, and each change of that. It uses the kernel's routes and sends no
-/// packets, except to look up a host name.
+/// Reports whether the whole network or one host is reachable, first at present and then at each change. It reads the kernel's
+/// routes and sends no packets, except to look up a host name.
 ///
 /// A reachable host may still not answer, and an unreachable host may be reachable a moment later. Use reachability to explain
 /// why no response arrives and to time a retry, never to decide whether to send a request. The manager may be used from any
-/// thread. The class can be subclassed, so the compiler cannot check that it is `Sendable`; all its state is in one `Sendable`
-/// core.
+/// thread. It is `@unchecked Sendable`, because the compiler cannot check a class that can be subclassed; all its mutable state
+/// is in a `Sendable` core.
 open class NetworkReachabilityManager: @unchecked Sendable {
     /// Whether the network or host is reachable.
     public enum NetworkReachabilityStatus: Hashable, Sendable {
-        /// Not known.
+        /// The status is unknown, because the kernel could not be queried.
         case unknown
-        /// Not reachable.
+        /// The network or host is not reachable.
         case notReachable
-        /// Reachable.
+        /// The network or host is reachable over this type of connection.
         case reachable(ConnectionType)
 
         /// The type of the connection.
@@ -44,22 +44,23 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     /// The manager of the whole network.
     public static let `default` = NetworkReachabilityManager()
 
-    /// The serial queue on which the kernel's answers are processed.
+    /// The serial queue on which the manager compares each new status with the previous one.
     public let reachabilityQueue: DispatchQueue
     private let core: ReachabilityCore
 
-    /// Creates a manager of one host, given as a name or an address without a scheme; nil if the text cannot be one.
+    /// Creates a manager of one host: a name or an address, without a scheme. Returns nil if the text cannot be either.
     public convenience init?(host: String) {
         self.init(host: host, view: .system)
     }
 
-    /// Creates a manager of the whole network. Never nil.
+    /// Creates a manager of the whole network. The result is never nil.
     public convenience init?() {
         self.init(host: nil, view: .system)
     }
 
     init?(host: String?, view: NetworkView) {
         if let host {
+            // Rejects URLs, paths and text with blanks; whether the name exists is not checked.
             let isPlausible =
                 !host.isEmpty && !host.contains("://")
                 && !host.unicodeScalars.contains { $0 == "/" || $0 == "\0" || $0.properties.isWhitespace }

@@ -4,11 +4,11 @@ public import Dispatch
 public import Foundation
 internal import LupineLoading
 
-/// Retries requests that failed because the machine was offline. It retries all of them as soon as the machine is online, or none
-/// if that takes longer than the maximum wait. It does not limit the number of retries; combine it with another retrier to do
-/// that.
+/// Retries requests that failed because the machine was offline. It retries all of them as soon as the machine is online. If that
+/// takes longer than the maximum wait, it retries none of them. It does not limit the number of retries: combine it with another
+/// retrier to limit them.
 public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterceptor {
-    /// The default of the maximum time to wait for a connection.
+    /// The default maximum time to wait for a connection: five seconds.
     public static let defaultWait: DispatchTimeInterval = .seconds(5)
     /// The error codes that mean "offline" by default.
     public static let defaultURLErrorOfflineCodes: Set<URLError.Code> = [.notConnectedToInternet]
@@ -16,6 +16,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
     /// `defaultURLErrorOfflineCodes`.
     public static let defaultIsOfflineError: @Sendable (_ error: any Error) -> Bool = { isOffline($0) }
 
+    /// Whether the error, or the innermost underlying error of an `AFError`, has one of the default codes.
     private static func isOffline(_ error: any Error) -> Bool {
         if let inner = (error as? AFError)?.underlyingError { return isOffline(inner) }
         guard let urlError = error as? URLError else { return false }
@@ -26,13 +27,15 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
     /// since the program's code runs on it, which may block.
     private let queue = DispatchQueue(label: "lupine.offline")
 
+    /// The completion of a call of `retry`.
     private typealias Completion = @Sendable (RetryResult) -> Void
 
-    /// A wait for a connection, which all requests share that fail during it.
+    /// A wait for a connection. All requests that fail while it lasts share it.
     private struct Wait {
         let monitor: NWPathMonitor
+        /// Cancels the timer that ends the wait after the maximum time.
         let cancelTimeout: @Sendable () -> Void
-        /// The completions of the requests' calls of `retry`.
+        /// The completions of the requests that wait.
         var completions: [Completion]
     }
 
@@ -98,41 +101,43 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
         queue.async { [self] in awaitConnection(completion, by: clock) }
     }
 
-    /// Adds a request to the present wait, or begins a wait. On the queue.
+    /// Adds a request to the present wait, or begins a wait. Called on `queue`, so that no two calls begin a wait.
     private func awaitConnection(_ completion: @escaping Completion, by clock: SessionClock) {
         let hasJoined = wait.write { wait in
             wait?.completions.append(completion)
             return wait != nil
         }
-        guard !hasJoined else { return }
+        if hasJoined { return }
         assertNoLockIsHeld()
         let monitor = makeMonitor()
         let cancelTimeout = queue.after(Duration(maximumWait), by: clock) { [weak self] in
             self?.endWait(of: monitor, with: .doNotRetry)
         }
         monitor.pathUpdateHandler = { [weak self, weak monitor] path in
-            // The first path, of the moment when the monitor is started, may already be satisfied.
+            // The first path, which the monitor reports as soon as it is started, may already be satisfied.
             if let monitor, path.status != .unsatisfied { self?.endWait(of: monitor, with: .retry) }
         }
         wait.write(Wait(monitor: monitor, cancelTimeout: cancelTimeout, completions: [completion]))
         monitor.start(queue: queue)
     }
 
-    /// Ends the present wait, if it uses this monitor or no monitor is given, and completes its requests with the result.
+    /// Ends the present wait and completes its requests with the result. If a monitor is passed, does nothing unless the present
+    /// wait uses that monitor: the call may come from an earlier wait.
     private func endWait(of monitor: NWPathMonitor? = nil, with result: RetryResult) {
-        let ended = wait.write { wait -> Wait? in
+        let endedWait = wait.write { wait -> Wait? in
             if let monitor, wait?.monitor !== monitor { return nil }
             defer { wait = nil }
             return wait
         }
-        guard let ended else { return }
-        ended.cancelTimeout()
-        ended.monitor.cancel()
-        queue.async { for completion in ended.completions { completion(result) } }
+        guard let endedWait else { return }
+        endedWait.cancelTimeout()
+        endedWait.monitor.cancel()
+        queue.async { for completion in endedWait.completions { completion(result) } }
     }
 }
 
 extension Duration {
+    /// Converts a time interval of Dispatch. `never` becomes a duration that does not elapse in practice.
     fileprivate init(_ interval: DispatchTimeInterval) {
         self =
             switch interval {

@@ -3,29 +3,37 @@
 internal import Dispatch
 internal import LupineLoading
 
-/// Implements a `NetworkReachabilityManager`: queries the kernel, watches it for changes, and reports each new status to the
-/// listener.
-///
-/// Changes are coalesced: all that occur within 50 ms of the first one cause a single query.
+/// The implementation of a `NetworkReachabilityManager`: queries the kernel, watches it for changes, and reports each new status
+/// to the listener.
 final class ReachabilityCore: Sendable {
     typealias Status = NetworkReachabilityManager.NetworkReachabilityStatus
 
     private struct State {
-        /// The number of starts and stops so far. A result that belongs to an earlier number is ignored.
+        /// The number of starts and stops so far. The result of a query that began under another number is ignored.
         var generation = 0
         /// The listener and its queue; nil while the manager does not listen.
         var listener: (queue: DispatchQueue, body: NetworkReachabilityManager.Listener)?
+        /// The status that was reported last.
         var lastStatus: Status?
         /// Ends the watch for changes.
         var endWatch: NetworkView.End?
-        /// Whether a query is scheduled, which also covers the changes that occur before it begins.
+        /// Whether a query is scheduled that has not begun. Until it begins, further changes need no other query.
         var isQueryScheduled = false
-        /// The number of queries so far.
+        /// The number of queries so far, which is also the number of the latest query.
         var queryCount = 0
-        /// The number of the latest query whose result was handled. Results may arrive out of order; an older one is ignored.
-        var latestResult = 0
+        /// The number of the latest query whose result was used. Results may arrive out of order; the result of an earlier query
+        /// is ignored.
+        var latestReportedQuery = 0
     }
 
+    /// The delay in seconds between a change and the query that it causes. All changes within that time cause a single query.
+    private static let coalescingDelay = 0.05
+    /// The seconds between two queries of an unreachable host.
+    private static let pollingInterval = 30.0
+    /// The seconds after which a blocking query ends without a result.
+    private static let blockingQueryTimeout = 2.0
+
+    /// The host; nil for the whole network.
     private let host: String?
     private let view: NetworkView
     private let queue: DispatchQueue
@@ -39,8 +47,9 @@ final class ReachabilityCore: Sendable {
 
     /// Returns the present flags; nil if the kernel cannot be queried. Blocks for at most two seconds.
     func flags() -> SCNetworkReachabilityFlags? {
+        // The outer optional is nil after a timeout, the inner one if the kernel cannot be queried.
         if let flags = Self.waitForResult(of: queryFlags) { return flags }
-        // A host name whose look-up takes longer is treated as having no address.
+        // A host whose name takes longer than two seconds to look up counts as unreachable, as if it had no address.
         return host == nil ? nil : []
     }
 
@@ -54,7 +63,8 @@ final class ReachabilityCore: Sendable {
             result.write { $0 = value }
             hasResult.signal()
         }
-        _ = hasResult.wait(timeout: .now() + .seconds(2))
+        // If the wait times out, the result is nil.
+        _ = hasResult.wait(timeout: .now() + blockingQueryTimeout)
         return result.read { $0 }
     }
 
@@ -73,16 +83,17 @@ final class ReachabilityCore: Sendable {
         on listenerQueue: DispatchQueue, _ listener: @escaping NetworkReachabilityManager.Listener
     ) -> Bool {
         stop()
-        // The snapshot of the whole network arrives at once, while looking up the name of a host may take long.
+        // Checks whether the kernel can be queried. The snapshot of the whole network arrives at once, even if the manager
+        // observes a host, whose name may take long to look up.
         guard let snapshot = Self.waitForResult(of: view.takeSnapshot), snapshot != nil else { return false }
-        // Another thread may have started meanwhile; this start then replaces that one. The old state is released outside of the
-        // lock, because the listener belongs to the program.
-        let (generation, old) = state.write { state in
-            let old = state
+        // If another thread has started since `stop`, this start replaces that one. The old state is returned, so that its
+        // listener is released outside the lock: releasing the listener's captures may run code of the program.
+        let (generation, oldState) = state.write { state in
+            let oldState = state
             state = State(generation: state.generation + 1, listener: (listenerQueue, listener))
-            return (state.generation, old)
+            return (state.generation, oldState)
         }
-        old.endWatch?()
+        oldState.endWatch?()
         let endWatch = view.watch { [weak self] in self?.networkChanged(generation) }
         let wasReplaced = state.write { state in
             guard state.generation == generation else { return true }
@@ -90,7 +101,7 @@ final class ReachabilityCore: Sendable {
             return false
         }
         if wasReplaced { endWatch() }
-        // If this start was replaced, `report` ignores the result.
+        // Also if another call of `start` or `stop` has replaced this one: `report` then ignores the result.
         query(generation)
         if host != nil { queryPeriodically(generation) }
         return true
@@ -98,23 +109,23 @@ final class ReachabilityCore: Sendable {
 
     /// Stops reporting, and releases the listener.
     func stop() {
-        let old = state.write { state in
-            let old = state
+        let oldState = state.write { state in
+            let oldState = state
             state = State(generation: state.generation + 1)
-            return old
+            return oldState
         }
-        old.endWatch?()
+        oldState.endWatch?()
     }
 
-    /// Schedules a query after 50 ms, unless one is scheduled already.
+    /// Schedules a query after `coalescingDelay`, unless a query is scheduled already.
     private func networkChanged(_ generation: Int) {
-        let isFirst = state.write { state in
+        let needsQuery = state.write { state in
             guard state.generation == generation, !state.isQueryScheduled else { return false }
             state.isQueryScheduled = true
             return true
         }
-        guard isFirst else { return }
-        queue.after(0.05) { [weak self] in self?.query(generation) }
+        guard needsQuery else { return }
+        queue.after(Self.coalescingDelay) { [weak self] in self?.query(generation) }
     }
 
     /// Queries the flags and reports them on the queue.
@@ -126,13 +137,14 @@ final class ReachabilityCore: Sendable {
         }
         queryFlags { [weak self] flags in
             guard let self, let flags else { return }
-            queue.async { [weak self] in self?.report(flags, generation, number) }
+            queue.async { [weak self] in self?.report(flags, of: generation, query: number) }
         }
     }
 
-    /// Queries an unreachable host every 30 seconds, because its name may get an address without a local change.
+    /// Queries an unreachable host every 30 seconds, because its name may get an address without a change that the kernel
+    /// reports.
     private func queryPeriodically(_ generation: Int) {
-        queue.after(30) { [weak self] in
+        queue.after(Self.pollingInterval) { [weak self] in
             guard let self else { return }
             let (isCurrent, lastStatus) = state.read { ($0.generation == generation, $0.lastStatus) }
             guard isCurrent else { return }
@@ -141,13 +153,14 @@ final class ReachabilityCore: Sendable {
         }
     }
 
-    /// Calls the listener on its queue if the status has changed. Ignores the flags if they are out of date.
-    private func report(_ flags: SCNetworkReachabilityFlags, _ generation: Int, _ number: Int) {
+    /// Calls the listener on its queue if the status has changed. Ignores the flags if the manager was started or stopped since
+    /// the query, or if the result of a later query has been used.
+    private func report(_ flags: SCNetworkReachabilityFlags, of generation: Int, query number: Int) {
         let status = Status(flags)
         let listener = state.write {
             state -> (queue: DispatchQueue, body: NetworkReachabilityManager.Listener)? in
-            guard state.generation == generation, number > state.latestResult else { return nil }
-            state.latestResult = number
+            guard state.generation == generation, number > state.latestReportedQuery else { return nil }
+            state.latestReportedQuery = number
             guard state.lastStatus != status else { return nil }
             state.lastStatus = status
             return state.listener

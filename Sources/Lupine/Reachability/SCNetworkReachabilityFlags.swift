@@ -8,15 +8,15 @@ public struct SCNetworkReachabilityFlags: OptionSet, Hashable, Sendable {
     public static let transientConnection = SCNetworkReachabilityFlags(rawValue: 1 << 0)
     /// The host or network is reachable.
     public static let reachable = SCNetworkReachabilityFlags(rawValue: 1 << 1)
-    /// A connection has to be established first. Never set here.
+    /// A connection has to be established first. This library never sets it.
     public static let connectionRequired = SCNetworkReachabilityFlags(rawValue: 1 << 2)
-    /// Traffic establishes the connection. Never set here.
+    /// Traffic establishes the connection. This library never sets it.
     public static let connectionOnTraffic = SCNetworkReachabilityFlags(rawValue: 1 << 3)
     /// The former name of `connectionOnTraffic`.
     public static let connectionAutomatic = connectionOnTraffic
-    /// The user has to intervene first. Never set here.
+    /// The user has to intervene first. This library never sets it.
     public static let interventionRequired = SCNetworkReachabilityFlags(rawValue: 1 << 4)
-    /// Programs establish the connection on demand. Never set here.
+    /// Programs establish the connection on demand. This library never sets it.
     public static let connectionOnDemand = SCNetworkReachabilityFlags(rawValue: 1 << 5)
     /// The address belongs to this machine.
     public static let isLocalAddress = SCNetworkReachabilityFlags(rawValue: 1 << 16)
@@ -33,27 +33,28 @@ public struct SCNetworkReachabilityFlags: OptionSet, Hashable, Sendable {
 }
 
 extension SCNetworkReachabilityFlags {
-    /// Whether a connection can be established without the user.
+    /// Whether a connection can be established without an action of the user, unless `interventionRequired` is set.
     var canConnectAutomatically: Bool {
         contains(.connectionOnDemand) || contains(.connectionOnTraffic)
     }
 
-    /// Whether requests can be sent now (I-14.1).
+    /// Whether requests can be sent: the host or network is reachable, and a connection exists or can be established without an
+    /// action of the user (rule I-14.1).
     var isActuallyReachable: Bool {
         contains(.reachable)
             && (!contains(.connectionRequired)
                 || (canConnectAutomatically && !contains(.interventionRequired)))
     }
 
-    /// One character for each flag: its letter if the flag is set, otherwise a dash. The empty set, which every set contains,
-    /// stands for the space between the groups.
+    /// One character for each flag: its letter if the flag is set, otherwise a dash. The empty set in the list, which every set
+    /// contains, adds the space between the groups.
     var readableDescription: String {
-        let letters: [(SCNetworkReachabilityFlags, String)] = [
+        let letters: [(flag: SCNetworkReachabilityFlags, letter: String)] = [
             (.isWWAN, "W"), (.reachable, "R"), ([], " "), (.connectionRequired, "c"),
             (.transientConnection, "t"), (.interventionRequired, "i"), (.connectionOnTraffic, "C"),
             (.connectionOnDemand, "D"), (.isLocalAddress, "l"), (.isDirect, "d"), (.connectionAutomatic, "a"),
         ]
-        return letters.map { contains($0.0) ? $0.1 : "-" }.joined()
+        return letters.map { contains($0.flag) ? $0.letter : "-" }.joined()
     }
 }
 
@@ -65,12 +66,13 @@ extension SCNetworkReachabilityFlags {
         if interface.isPointToPoint { insert(.transientConnection) }
     }
 
-    /// Creates the flags of the whole network (I-14.12): those of the first usable interface.
+    /// Creates the flags of the whole network (rule I-14.12): those of the first interface of a default route that can be used.
     init(_ snapshot: NetworkSnapshot) {
         self = snapshot.usableDefaultInterfaces.first.map(SCNetworkReachabilityFlags.init(over:)) ?? []
     }
 
-    /// Creates the flags of a host (I-14.13): those of the first route to it. Fails if the kernel could not be queried.
+    /// Creates the flags of a host (rule I-14.13): those of the first route to it. Returns nil if the kernel could not be
+    /// queried.
     init?(_ finding: NetworkView.RouteResult) {
         switch finding {
         case .unknown: return nil

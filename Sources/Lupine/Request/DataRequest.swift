@@ -222,8 +222,8 @@ public class DataRequest: Request, @unchecked Sendable {
         on queue: DispatchQueue?, _ serializer: Serializer,
         _ completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
-        // A bare serializer only returns the data: that calls no code of the program, and any thread may do it.
-        let needsQueue = (serializer as? DataResponseSerializer)?.isBare != true
+        // A passthrough serializer only returns the data, which any thread may do.
+        let needsQueue = (serializer as? DataResponseSerializer)?.isPassthrough != true
         appendSerializer(needsSerializationQueue: needsQueue, isAwaited: queue == nil) { isInStep in
             assertNoLockIsHeld()
             let (result, duration) = AFResult.timed {

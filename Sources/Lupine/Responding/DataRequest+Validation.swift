@@ -3,14 +3,14 @@
 public import Foundation
 public import LupineLoading
 
-// Validators run on the session's root queue, in the order in which they were added, when a task has completed, and again on
-// every retry. When one fails, the request fails and the remaining validators do not run.
+// Validators run when a task has completed, and again on every retry. They run on the session's root queue, in the order in which
+// they were added. When one fails, the request fails and the remaining validators do not run.
 
 extension DataRequest {
-    /// Validates a response, given the sent request, the response and the content.
+    /// A closure that validates a response. Its arguments are the sent request, the response and the content.
     public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse, Data?) -> ValidationResult
 
-    /// Adds a validator. An error other than an `AFError` becomes `customValidationFailed`.
+    /// Adds a validator. If it fails with an error other than an `AFError`, the request fails with `customValidationFailed`.
     @preconcurrency
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
@@ -33,7 +33,8 @@ extension DataRequest {
     }
 
     /// Fails the request with `unacceptableContentType` or `missingContentType` unless the response's content type is among
-    /// these, which may contain wildcards. A response without content passes. The types are evaluated for each response.
+    /// these, which may contain wildcards. A response without content passes. `acceptableContentTypes` is evaluated for each
+    /// response.
     @preconcurrency
     @discardableResult
     public func validate<S: Sequence>(

@@ -4,11 +4,11 @@ public import Foundation
 internal import LupineLoading
 
 extension DataStreamRequest {
-    /// Resumes the request and returns a stream of the content that arrives from now on, over all attempts, until the request
+    /// Resumes the request and returns a stream of the content that arrives after this call, over all attempts, until the request
     /// ends. Handlers can be used at the same time.
     ///
-    /// The caller opens and closes the stream. A read blocks its thread until content arrives. No byte is lost: the transfer
-    /// pauses until the reader makes room, so a stream that is neither read nor closed nor released stalls the transfer. The
+    /// The caller opens and closes the stream. A read blocks its thread until content arrives. While the stream's buffer is full,
+    /// the transfer pauses, so no byte is lost. It stays paused until the program reads, closes or releases the stream. The
     /// stream calls no delegate and needs no run loop. Another call returns a new stream and ends the first one, whose buffered
     /// bytes can still be read.
     ///
@@ -20,7 +20,8 @@ extension DataStreamRequest {
             apply(streamState.write { $0.holdOrRelease() })
         }
         let stream = feed.makeStream()
-        // If no more content will arrive, the new feed ends at once; otherwise it replaces the previous feed, which ends.
+        // A feed supplies the content to one stream. If no more content will arrive, the new feed ends at once. Otherwise it
+        // replaces the previous feed, which ends.
         let (endingFeed, holdDecision) = streamState.write { state -> (ContentFeed?, HoldDecision?) in
             if state.hasContentEnded { return (feed, nil) }
             let previousFeed = state.feed

@@ -2,14 +2,15 @@
 
 public import LupineLoading
 
-// Validators run on the session's root queue, in the order in which they were added, when a task has completed and its pieces
-// have been delivered, and again on every retry. When one fails, the request fails and the remaining validators do not run.
+// Validators run when a task has completed and its pieces have been delivered, and again on every retry. They run on the
+// session's root queue, in the order in which they were added. When one fails, the request fails and the remaining validators do
+// not run.
 
 extension DataStreamRequest {
-    /// Validates a response, given the sent request and the response.
+    /// A closure that validates a response. Its arguments are the sent request and the response.
     public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse) -> ValidationResult
 
-    /// Adds a validator. An error other than an `AFError` becomes `customValidationFailed`.
+    /// Adds a validator. If it fails with an error other than an `AFError`, the request fails with `customValidationFailed`.
     @preconcurrency
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
@@ -32,7 +33,7 @@ extension DataStreamRequest {
     }
 
     /// Fails the stream with `unacceptableContentType` or `missingContentType` unless its content type is among these, which
-    /// may contain wildcards, even without content. The types are evaluated for each response.
+    /// may contain wildcards. A response without content is checked too. `acceptableContentTypes` is evaluated for each response.
     @preconcurrency
     @discardableResult
     public func validate<S: Sequence>(

@@ -14,7 +14,7 @@ extension DownloadRequest {
     ///
     /// - Parameters:
     ///   - queue: The queue on which the handler is called.
-    ///   - completionHandler: Called once, when the request and all its serializers are done.
+    ///   - completionHandler: Called once, when the request and all its serializers have finished.
     @preconcurrency
     @discardableResult
     public func responseURL(
@@ -29,10 +29,10 @@ extension DownloadRequest {
     ///
     /// - Parameters:
     ///   - queue: The queue on which the handler is called.
-    ///   - dataPreprocessor: Processes the content first.
+    ///   - dataPreprocessor: Changes the content before it is serialized.
     ///   - emptyResponseCodes: The status codes whose responses may be empty.
     ///   - emptyRequestMethods: The methods whose responses may be empty.
-    ///   - completionHandler: Called once, when the request and all its serializers are done.
+    ///   - completionHandler: Called once, when the request and all its serializers have finished.
     @preconcurrency
     @discardableResult
     public func responseData(
@@ -54,11 +54,12 @@ extension DownloadRequest {
     ///
     /// - Parameters:
     ///   - queue: The queue on which the handler is called.
-    ///   - dataPreprocessor: Processes the content first.
-    ///   - encoding: The encoding of the text; if nil, the one that the response declares, otherwise ISO Latin-1.
+    ///   - dataPreprocessor: Changes the content before it is serialized.
+    ///   - encoding: The encoding of the text; nil for the encoding that the response declares, or ISO Latin-1 if it declares
+    ///     none.
     ///   - emptyResponseCodes: The status codes whose responses may be empty.
     ///   - emptyRequestMethods: The methods whose responses may be empty.
-    ///   - completionHandler: Called once, when the request and all its serializers are done.
+    ///   - completionHandler: Called once, when the request and all its serializers have finished.
     @preconcurrency
     @discardableResult
     public func responseString(
@@ -82,11 +83,11 @@ extension DownloadRequest {
     ///
     /// - Parameters:
     ///   - queue: The queue on which the handler is called.
-    ///   - dataPreprocessor: Processes the content first.
+    ///   - dataPreprocessor: Changes the content before it is serialized.
     ///   - emptyResponseCodes: The status codes whose responses may be empty.
     ///   - emptyRequestMethods: The methods whose responses may be empty.
     ///   - options: Options for reading the JSON.
-    ///   - completionHandler: Called once, when the request and all its serializers are done.
+    ///   - completionHandler: Called once, when the request and all its serializers have finished.
     @available(*, deprecated, message: "Decode a type of your own with responseDecodable.")
     @preconcurrency
     @discardableResult
@@ -112,11 +113,11 @@ extension DownloadRequest {
     /// - Parameters:
     ///   - type: The type to decode.
     ///   - queue: The queue on which the handler is called.
-    ///   - dataPreprocessor: Processes the content first.
+    ///   - dataPreprocessor: Changes the content before it is serialized.
     ///   - decoder: Decodes the value.
     ///   - emptyResponseCodes: The status codes whose responses may be empty.
     ///   - emptyRequestMethods: The methods whose responses may be empty.
-    ///   - completionHandler: Called once, when the request and all its serializers are done.
+    ///   - completionHandler: Called once, when the request and all its serializers have finished.
     @preconcurrency
     @discardableResult
     public func responseDecodable<T: Decodable & Sendable>(

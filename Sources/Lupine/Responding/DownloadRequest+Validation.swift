@@ -3,18 +3,18 @@
 public import Foundation
 public import LupineLoading
 
-// Validators run on the session's root queue, in the order in which they were added, when a task has completed and its file has
-// been moved to its destination, and again on every retry. When one fails, the request fails and the remaining validators do not
-// run; the file is kept.
+// Validators run when a task has completed and its file has been moved to its destination, and again on every retry. They run on
+// the session's root queue, in the order in which they were added. When one fails, the request fails and the remaining validators
+// do not run. The file is not deleted.
 
 extension DownloadRequest {
-    /// Validates a response, given the sent request, the response and the URL of the file.
+    /// A closure that validates a response. Its arguments are the sent request, the response and the URL of the file.
     public typealias Validation =
         @Sendable (
             _ request: URLRequest?, _ response: HTTPURLResponse, _ fileURL: URL?
         ) -> ValidationResult
 
-    /// Adds a validator. An error other than an `AFError` becomes `customValidationFailed`.
+    /// Adds a validator. If it fails with an error other than an `AFError`, the request fails with `customValidationFailed`.
     @preconcurrency
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
@@ -29,28 +29,28 @@ extension DownloadRequest {
         return self
     }
 
-    /// Fails the download with `unacceptableStatusCode` unless its response's status code is among these. A 416 passes when
-    /// it shows that a resumed download was already complete.
+    /// Fails the download with `unacceptableStatusCode` unless its response's status code is among these. Status 416 (Range Not
+    /// Satisfiable) passes if the response shows that a resumed download was already complete.
     @preconcurrency
     @discardableResult
     public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self
     where S.Element == Int {
         validate { [weak self] _, response, _ in
-            if self?.wasAlreadyComplete(response) == true { return .success(()) }
+            if self?.isAlreadyComplete(accordingTo: response) == true { return .success(()) }
             return Request.checkStatusCode(of: response, among: acceptableStatusCodes)
         }
     }
 
     /// Fails the download with `unacceptableContentType` or `missingContentType` unless its content type is among these,
-    /// which may contain wildcards. An empty file passes; a missing file fails with `dataFileNil`, a file whose attributes
-    /// cannot be read with `dataFileReadFailed`. The types are evaluated for each response.
+    /// which may contain wildcards. An empty file passes. A missing file fails with `dataFileNil`, and a file whose
+    /// attributes cannot be read fails with `dataFileReadFailed`. `acceptableContentTypes` is evaluated for each response.
     @preconcurrency
     @discardableResult
     public func validate<S: Sequence>(
         contentType acceptableContentTypes: @escaping @Sendable @autoclosure () -> S
     ) -> Self where S.Element == String {
         validate { [weak self] _, response, fileURL in
-            if self?.wasAlreadyComplete(response) == true { return .success(()) }
+            if self?.isAlreadyComplete(accordingTo: response) == true { return .success(()) }
             return Self.checkContentType(of: response, fileURL: fileURL) { Array(acceptableContentTypes()) }
         }
     }
@@ -62,21 +62,23 @@ extension DownloadRequest {
     public func validate() -> Self {
         validate(statusCode: Request.acceptableStatusCodes).validate {
             [weak self] request, response, fileURL in
-            if self?.wasAlreadyComplete(response) == true { return .success(()) }
+            if self?.isAlreadyComplete(accordingTo: response) == true { return .success(()) }
             return Self.checkContentType(of: response, fileURL: fileURL) {
                 Request.acceptableContentTypes(of: request)
             }
         }
     }
 
-    /// Whether a 416 response shows that the earlier download was already complete: its `Content-Range: bytes */length` states
-    /// the length of the content (RFC 9110 §15.5.17). The content type of such a response is not that of the file.
-    private func wasAlreadyComplete(_ response: HTTPURLResponse) -> Bool {
+    /// Whether a response with status 416 shows that the resumed download was already complete. Its `Content-Range` field, `bytes
+    /// */length`, states the length of the content (RFC 9110 §15.5.17), which is then the number of bytes received before. Such a
+    /// response is not validated further, because its content type is not that of the file.
+    private func isAlreadyComplete(accordingTo response: HTTPURLResponse) -> Bool {
         guard response.statusCode == 416, case .resumeData(let data) = downloadable,
-            let received = ResumeData(data)?.received,
+            let receivedCount = ResumeData(data)?.received,
             let range = response.value(forHTTPHeaderField: "Content-Range").flatMap({ ContentRange($0) })
         else { return false }
-        return range.start == nil && range.total == received
+        // Without a start, the field has `*` in place of a range.
+        return range.start == nil && range.total == receivedCount
     }
 
     /// Checks that the response's content type is among `contentTypes`, unless the file is empty. Reads only the size of the

@@ -12,9 +12,9 @@ extension Request {
         /// Whether it is `*/*`.
         var isWildcard: Bool { type == "*" && subtype == "*" }
 
-        /// Parses `string` up to its first semicolon; nil unless that is two words separated by one slash.
+        /// Parses `string` up to its first semicolon. Returns nil unless this text is two words separated by one slash.
         init?(_ string: String) {
-            // Trimming is slow and seldom needed.
+            // `trimmingCharacters` is slow and seldom needed.
             let isTrimmed = Self.isVisible(string.utf8.first) && Self.isVisible(string.utf8.last)
             let trimmed = isTrimmed ? string : string.trimmingCharacters(in: .whitespacesAndNewlines)
             let words = trimmed.utf8.prefix { $0 != UInt8(ascii: ";") }
@@ -25,7 +25,7 @@ extension Request {
             subtype = String(decoding: words[words.index(after: slash)...], as: UTF8.self)
         }
 
-        /// Whether the octet is a visible ASCII character; true for nil, because an empty type needs no trimming.
+        /// Whether the octet is a visible ASCII character (0x21 to 0x7E). True for nil, because an empty text needs no trimming.
         private static func isVisible(_ octet: UInt8?) -> Bool {
             octet.map { (0x21...0x7E).contains($0) } ?? true
         }

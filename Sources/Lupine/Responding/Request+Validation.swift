@@ -3,13 +3,14 @@
 import Foundation
 import LupineLoading
 
-// The checks that the validators of all kinds of requests share. They run on the session's root queue when a task has completed.
+// Checks that the validators of all kinds of requests use. They run on the session's root queue when a task has completed.
 
 extension Request {
     /// The status codes that `validate()` accepts.
     static let acceptableStatusCodes = 200..<300
 
-    /// Returns the content types that `validate()` accepts: those of the sent request's `Accept` header, or any type.
+    /// Returns the content types that `validate()` accepts: those of the sent request's `Accept` field; any type without that
+    /// field.
     static func acceptableContentTypes(of request: URLRequest?) -> [String] {
         request?.value(forHTTPHeaderField: "Accept")?.components(separatedBy: ",") ?? ["*/*"]
     }

@@ -5,13 +5,13 @@ public import LupineLoading
 
 extension Bundle: AlamofireExtended {}
 
-/// Finds the certificates that are shipped with a program. The bundle is `Bundle.main`, which for a command-line tool is the
-/// folder of the executable, or `Bundle.module`, which contains the resources that SwiftPM copies. The files are read
-/// synchronously.
+/// Finds the certificates that are shipped with a program. For a command-line tool, `Bundle.main` is the folder of the
+/// executable; `Bundle.module` contains the resources that SwiftPM copies. The files are read synchronously.
 extension AlamofireExtension where ExtendedType: Bundle {
-    /// The certificates of the DER files at the top level of the bundle, with the extensions `cer`, `crt` or `der`. Such files
-    /// without a certificate are skipped.
+    /// The certificates of the files at the top level of the bundle with the extensions `cer`, `crt` or `der`. Files that contain
+    /// no certificate in DER are skipped.
     public var certificates: [SecCertificate] {
+        // Both spellings are listed, because file names are case-sensitive.
         paths(forResourcesOfTypes: ["cer", "CER", "crt", "CRT", "der", "DER"]).sorted().compactMap { path in
             guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)) else { return nil }
             return SecCertificateCreateWithData(nil, data)

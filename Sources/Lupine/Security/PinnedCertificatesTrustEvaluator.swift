@@ -3,8 +3,8 @@
 public import Foundation
 public import LupineLoading
 
-/// Trusts a server if one of the certificates in its chain is pinned: the leaf or an issuer. A pinned leaf has to be replaced
-/// whenever the server's certificate is.
+/// Trusts a server if one of the certificates in its chain is pinned: the leaf or an issuer. If the leaf is pinned, the pin has
+/// to be replaced whenever the server gets a new certificate.
 ///
 /// Certificates are compared byte by byte, after the enabled validations have passed. With both validations disabled, the
 /// signatures of the chain are verified, but its dates and names are not.
@@ -18,10 +18,10 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     ///
     /// - Parameters:
     ///   - certificates: The pinned certificates; by default those of the DER files of the main bundle, read by this call.
-    ///   - acceptSelfSignedCertificates: Whether the pinned certificates are the only anchors, in place of those of the system or
-    ///     the session.
-    ///   - performDefaultValidation: Whether the chain has to be valid.
-    ///   - validateHost: Whether the chain has to be valid and to name the host.
+    ///   - acceptSelfSignedCertificates: Whether the pinned certificates replace the anchors of the system or the session, so
+    ///     that a pinned self-signed certificate is valid.
+    ///   - performDefaultValidation: Whether the chain has to be valid, for any host.
+    ///   - validateHost: Whether the chain has to be valid for this host.
     public init(
         certificates: [SecCertificate] = Bundle.main.af.certificates,
         acceptSelfSignedCertificates: Bool = false,
@@ -42,14 +42,14 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
         if acceptSelfSignedCertificates { try trust.af.setAnchorCertificates(certificates) }
         if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
         if validateHost { try trust.af.performValidation(forHost: host) }
-        let presented = trust.af.certificates
+        let presentedCertificates = trust.af.certificates
+        let isPinned = !Set(presentedCertificates.af.data).isDisjoint(with: certificates.af.data)
         // `recordPinMatch` records that the trust was checked, even if both validations are disabled.
-        guard Set(presented.af.data).isDisjoint(with: certificates.af.data) else {
-            return trust.recordPinMatch()
-        }
+        if isPinned { return trust.recordPinMatch() }
         throw AFError.serverTrustEvaluationFailed(
             reason: .certificatePinningFailed(
-                host: host, trust: trust, pinnedCertificates: certificates, serverCertificates: presented))
+                host: host, trust: trust, pinnedCertificates: certificates,
+                serverCertificates: presentedCertificates))
     }
 }
 

@@ -2,22 +2,22 @@
 
 internal import LupineLoading
 
-/// The expected pins and the presented keys of a failed pin check, from which a program's logs show the missing pin.
+/// The expected pins and the presented keys of a failed pin check. A program that logs the report shows which pin is missing.
 ///
-/// A value. It contains names and digests of public keys, which need not be kept secret. `PublicKeyPinsTrustEvaluator` throws it
-/// as its error; for the evaluators of certificates and keys, `AFError.pinningReport` creates it.
+/// The report contains names, and digests of public keys, which need not be kept secret. `PublicKeyPinsTrustEvaluator` throws it
+/// as its error. For the evaluators of certificates and keys, `AFError.pinningReport` creates it.
 public struct PinningReport: Error, Hashable, Sendable {
     /// A certificate or a key of the chain that was built.
     public struct Presented: Hashable, Sendable {
         /// The subject of the certificate; nil if only the key is known.
         public let subject: String?
-        /// The pin of its key; nil for a key of an unsupported type.
+        /// The pin of the key: `sha256/` and its digest in BASE64; nil for a key of an unsupported type.
         public let pin: String?
     }
 
     /// The host that was evaluated.
     public let host: String
-    /// The pins, one of which was expected.
+    /// The pins. The chain had to contain a key that matches one of them.
     public let expected: [String]
     /// The chain: the leaf first, then every issuer that could be linked to it.
     public let presented: [Presented]

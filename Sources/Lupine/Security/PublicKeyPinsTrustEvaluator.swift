@@ -2,11 +2,13 @@
 
 public import LupineLoading
 
-/// Trusts a server if a key of its chain matches one of the pins: `sha256/` and the BASE64 of the SHA-256 of the key's
-/// SubjectPublicKeyInfo, as browsers, curl and other clients write them (RFC 7469 §2.4).
+/// Trusts a server if a key of its chain matches one of the pins.
 ///
-/// If none matches, it throws a `PinningReport`, which the request wraps in
-/// `serverTrustEvaluationFailed(.customEvaluationFailed)`; `AFError.pinningReport` finds it there.
+/// A pin is `sha256/` followed by the BASE64 of the SHA-256 digest of the key's SubjectPublicKeyInfo (RFC 7469 §2.4). Browsers,
+/// curl and other clients use the same form.
+///
+/// If no key matches, the evaluator throws a `PinningReport`. The request wraps it in
+/// `serverTrustEvaluationFailed(.customEvaluationFailed)`, from which `AFError.pinningReport` returns it.
 public final class PublicKeyPinsTrustEvaluator: ServerTrustEvaluating {
     /// The pins, each in the canonical form of `SecKey.pin`.
     public let pins: Set<String>
@@ -17,9 +19,9 @@ public final class PublicKeyPinsTrustEvaluator: ServerTrustEvaluating {
     ///
     /// - Parameters:
     ///   - pins: `sha256/BASE64`, or `sha256//BASE64` as curl writes it.
-    ///   - performDefaultValidation: Whether the chain has to be valid.
-    ///   - validateHost: Whether the chain has to be valid and to name the host.
-    /// - Throws: `CertificateError` if a pin is malformed. Such a pin could never match, and the cause would be hard to find.
+    ///   - performDefaultValidation: Whether the chain has to be valid, for any host.
+    ///   - validateHost: Whether the chain has to be valid for this host.
+    /// - Throws: `CertificateError` if a pin is malformed. A mistyped pin would otherwise fail every request for no clear reason.
     public init(
         pins: some Sequence<String>, performDefaultValidation: Bool = true, validateHost: Bool = true
     ) throws {
@@ -34,9 +36,11 @@ public final class PublicKeyPinsTrustEvaluator: ServerTrustEvaluating {
         guard !pins.isEmpty else { throw AFError.serverTrustEvaluationFailed(reason: .noPublicKeysFound) }
         if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
         if validateHost { try trust.af.performValidation(forHost: host) }
-        let presented = trust.af.certificates
-        guard pins.isDisjoint(with: presented.af.publicKeys.map(\.pin)) else { return trust.recordPinMatch() }
-        throw PinningReport(host: host, expected: pins.sorted(), certificates: presented)
+        let presentedCertificates = trust.af.certificates
+        let isPinned = !pins.isDisjoint(with: presentedCertificates.af.publicKeys.map(\.pin))
+        // `recordPinMatch` records that the trust was checked, even if both validations are disabled.
+        if isPinned { return trust.recordPinMatch() }
+        throw PinningReport(host: host, expected: pins.sorted(), certificates: presentedCertificates)
     }
 }
 

@@ -6,8 +6,8 @@ public import LupineLoading
 /// Trusts a server if a key of its chain is among the pinned ones. A certificate that was renewed with the same key remains
 /// trusted.
 ///
-/// Keys are compared after the enabled validations have passed. `PublicKeyPinsTrustEvaluator` does the same for keys that are
-/// known by their digests.
+/// Keys are compared after the enabled validations have passed. `PublicKeyPinsTrustEvaluator` does the same for keys of which
+/// only the digests are known.
 public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
     private let keys: [SecKey]
     private let performDefaultValidation: Bool
@@ -17,8 +17,8 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
     ///
     /// - Parameters:
     ///   - keys: The pinned keys; by default those of the certificates in the main bundle, read by this call.
-    ///   - performDefaultValidation: Whether the chain has to be valid.
-    ///   - validateHost: Whether the chain has to be valid and to name the host.
+    ///   - performDefaultValidation: Whether the chain has to be valid, for any host.
+    ///   - validateHost: Whether the chain has to be valid for this host.
     public init(
         keys: [SecKey] = Bundle.main.af.publicKeys, performDefaultValidation: Bool = true,
         validateHost: Bool = true
@@ -34,11 +34,13 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
         guard !keys.isEmpty else { throw AFError.serverTrustEvaluationFailed(reason: .noPublicKeysFound) }
         if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
         if validateHost { try trust.af.performValidation(forHost: host) }
-        let presented = trust.af.publicKeys
-        guard Set(keys).isDisjoint(with: presented) else { return trust.recordPinMatch() }
+        let presentedKeys = trust.af.publicKeys
+        let isPinned = !Set(keys).isDisjoint(with: presentedKeys)
+        // `recordPinMatch` records that the trust was checked, even if both validations are disabled.
+        if isPinned { return trust.recordPinMatch() }
         throw AFError.serverTrustEvaluationFailed(
             reason: .publicKeyPinningFailed(
-                host: host, trust: trust, pinnedKeys: keys, serverKeys: presented))
+                host: host, trust: trust, pinnedKeys: keys, serverKeys: presentedKeys))
     }
 }
 

@@ -13,8 +13,8 @@ extension AlamofireExtension where ExtendedType == SecCertificate {
     /// Returns the certificates of a file, or of all files of a folder, in PEM or DER; subfolders are skipped. Blocks while it
     /// reads.
     ///
-    /// - Throws: `CertificateError`, also for a file in the folder that holds no certificate, so that no certificate that is to
-    ///   be pinned is left out silently.
+    /// - Throws: `CertificateError` if a file contains no certificate. In a folder such a file is an error too, because otherwise
+    ///   a damaged certificate would be missing from the pins without notice.
     public static func certificates(at url: URL) throws -> [SecCertificate] {
         var isDirectory = ObjCBool(false)
         if unsafe FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory),

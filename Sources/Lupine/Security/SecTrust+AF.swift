@@ -5,8 +5,8 @@ public import LupineLoading
 
 extension SecTrust: AlamofireExtended {}
 
-/// The operations from which evaluators are built. All may be called on any thread. An evaluation blocks its thread while
-/// revocation responses are fetched, which happens only under a policy that requires them.
+/// Operations for trust evaluators. They may be called on any thread. An evaluation under a policy that checks revocation blocks
+/// its thread while it fetches revocation responses; other evaluations do not use the network.
 extension AlamofireExtension where ExtendedType == SecTrust {
     /// Replaces the trust's policies with `policy` and evaluates the trust.
     public func evaluate(afterApplying policy: SecPolicy) throws {
@@ -53,13 +53,13 @@ extension AlamofireExtension where ExtendedType == SecTrust {
         errorProducer: (_ status: OSStatus, _ result: SecTrustResultType) -> any Error
     ) throws {
         var result = SecTrustResultType.invalid
-        // The trust stores the outcome, which is read below.
+        // The trust stores the outcome. `SecTrustGetTrustResult` reads it.
         _ = SecTrustEvaluateWithError(type, nil)
         let status = SecTrustGetTrustResult(type, &result)
         guard status.af.isSuccess, result.af.isSuccess else { throw errorProducer(status, result) }
     }
 
-    /// Makes `certificates` the anchors, and the only ones.
+    /// Makes `certificates` the only anchors.
     public func setAnchorCertificates(_ certificates: [SecCertificate]) throws {
         try setAnchorCertificates(
             certificates, by: SecTrustSetAnchorCertificates, only: SecTrustSetAnchorCertificatesOnly)

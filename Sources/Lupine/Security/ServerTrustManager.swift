@@ -2,13 +2,13 @@
 
 internal import LupineLoading
 
-/// Finds the evaluator of each host. A subclass can override `serverTrustEvaluator(forHost:)`. `@unchecked Sendable` because it
-/// can be subclassed; it stores constants.
+/// Finds the evaluator of each host. A subclass can override `serverTrustEvaluator(forHost:)`. The class is `@unchecked Sendable`
+/// because it can be subclassed; it stores only constants.
 open class ServerTrustManager: @unchecked Sendable {
-    /// Whether a host without an evaluator is refused.
+    /// Whether requests to a host without an evaluator fail.
     public let allHostsMustBeEvaluated: Bool
-    /// The evaluators by host, as they were given: in upper or lower case, in Unicode or in IDNA's ASCII form, IPv6 addresses
-    /// with or without brackets and in any spelling. A trailing dot does not matter.
+    /// The evaluators by host, under the keys that the initializer received. A host may be written in upper or lower case, in
+    /// Unicode or in IDNA's ASCII form, and with a trailing dot; an IPv6 address may have brackets and any spelling.
     public let evaluators: [String: any ServerTrustEvaluating]
     /// The evaluators by canonical host name.
     private let evaluatorsByName: [String: any ServerTrustEvaluating]
@@ -19,7 +19,8 @@ open class ServerTrustManager: @unchecked Sendable {
     ) {
         self.allHostsMustBeEvaluated = allHostsMustBeEvaluated
         self.evaluators = evaluators
-        // Sorted, so that of several spellings of one host always the same is used.
+        // If a host occurs in several spellings, the first in order is used, so that the choice does not depend on the unordered
+        // dictionary.
         evaluatorsByName = Dictionary(
             evaluators.sorted { $0.key < $1.key }
                 .map { (HostName.server(HostName.canonical($0.key)), $0.value) },
@@ -36,9 +37,9 @@ open class ServerTrustManager: @unchecked Sendable {
         return nil
     }
 
-    /// Whether the loading system evaluates the host by default, as far as this is known without calling the program's code.
-    /// False for a subclass, which may return an evaluator for any host.
-    func leavesToDefault(host: String) -> Bool {
+    /// Whether it is certain, without a call of the program's code, that the host has no evaluator and may have none: the loading
+    /// system then evaluates the host. False for a subclass, which may return an evaluator for any host.
+    func usesDefaultEvaluation(forHost host: String) -> Bool {
         type(of: self) == ServerTrustManager.self && !allHostsMustBeEvaluated && evaluators[host] == nil
             && evaluatorsByName[HostName.server(host)] == nil
     }

@@ -493,7 +493,7 @@ open class Session: @unchecked Sendable {
             convertible: convertible, configuration: configuration, underlyingQueue: rootQueue,
             serializationQueue: serializationQueue, eventMonitor: eventMonitor, interceptor: interceptor,
             shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: self,
-            timer: .by(session.clock))
+            timer: .using(session.clock))
         performIfEager(request)
         return request
     }

@@ -482,6 +482,6 @@ extension SessionDelegate: ServerTrustDeferring {
     package func defersServerTrust(ofHost host: String) -> Bool {
         guard !isSubclass else { return false }
         guard let manager = serverTrustManager else { return true }
-        return manager.leavesToDefault(host: host)
+        return manager.usesDefaultEvaluation(forHost: host)
     }
 }

@@ -3,13 +3,14 @@
 internal import Foundation
 public import LupineLoading
 
-/// Decodes the messages of a WebSocket: data as it is, text as UTF-8.
+/// Decodes the messages of a WebSocket with a `DataDecoder`. The decoder receives the bytes of a binary message, or the UTF-8 of
+/// a text message.
 public struct DecodableWebSocketMessageDecoder<Value: Decodable & Sendable>: WebSocketMessageSerializer {
     /// The reason why a message could not be decoded.
     public enum Error: Swift.Error {
         /// The decoder failed.
         case decoding(any Swift.Error)
-        /// The message is of an unknown kind. Never thrown while all kinds are known.
+        /// The message is of an unknown kind. Never thrown, because a message is always data or text.
         case unknownMessage(description: String)
     }
 
@@ -19,7 +20,7 @@ public struct DecodableWebSocketMessageDecoder<Value: Decodable & Sendable>: Web
     /// Creates a message decoder that uses `decoder`.
     public init(decoder: any DataDecoder) { self.decoder = decoder }
 
-    /// Returns the value of a message. Throws `Error`.
+    /// Returns the value of a message. Throws `Error.decoding` if the decoder fails.
     public func decode(_ message: URLSessionWebSocketTask.Message) throws -> Value {
         let data =
             switch message {

@@ -3,10 +3,12 @@
 import Dispatch
 import LupineLoading
 
-/// A message to a WebSocket server, with a completion handler that is called once.
+/// A message to a WebSocket server, with a completion handler.
 struct OutgoingMessage: Sendable {
     let message: URLSessionWebSocketTask.Message
+    /// The queue on which the completion handler is called.
     let queue: DispatchQueue
+    /// Called once, when the message was sent or cannot be sent.
     let completionHandler: @Sendable (Result<Void, any Error>) -> Void
 
     /// Sends the message through a task.
@@ -17,7 +19,7 @@ struct OutgoingMessage: Sendable {
         }
     }
 
-    /// Completes with an error. The message will not be sent.
+    /// Calls the completion handler with an error, in place of sending the message.
     func fail(with error: AFError) {
         queue.async { [completionHandler] in completionHandler(.failure(error)) }
     }

@@ -4,19 +4,20 @@ import Dispatch
 import Foundation
 import LupineLoading
 
-/// Runs the automatic pings of a WebSocket when they are due. A value, so that tests can replace the clock.
+/// The timer for the automatic pings of a WebSocket. Tests create one with a manual clock.
 struct PingTimer: Sendable {
     typealias Job = @Sendable () -> Void
 
     /// Runs a job on a queue after a number of seconds.
     private let schedule: @Sendable (TimeInterval, DispatchQueue, @escaping Job) -> Void
 
+    /// Creates a timer that calls `schedule` with a delay in seconds, a queue and a job.
     init(_ schedule: @escaping @Sendable (TimeInterval, DispatchQueue, @escaping Job) -> Void) {
         self.schedule = schedule
     }
 
     /// Returns a timer that uses a session's clock.
-    static func by(_ clock: SessionClock) -> PingTimer {
+    static func using(_ clock: SessionClock) -> PingTimer {
         PingTimer { delay, queue, job in queue.after(delay, by: clock, execute: job) }
     }
 

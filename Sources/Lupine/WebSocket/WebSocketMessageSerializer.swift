@@ -3,7 +3,7 @@
 public import Foundation
 public import LupineLoading
 
-/// Converts the messages of a WebSocket to values. Called on the serialization queue.
+/// Converts the messages of a WebSocket to values. Called on the session's serialization queue.
 public protocol WebSocketMessageSerializer<Output, Failure>: Sendable {
     /// The type of the values.
     associatedtype Output: Sendable

@@ -5,7 +5,7 @@ public import Foundation
 extension WebSocketRequest {
     /// The configuration of a WebSocket request.
     public struct Configuration: Sendable {
-        /// No subprotocol, messages of up to 1 MiB, no pings.
+        /// The default configuration: it offers no subprotocol, accepts messages of up to 1 MiB, and sends no automatic pings.
         public static var `default`: Self { Self() }
 
         /// Returns a configuration that offers a subprotocol to the server.
@@ -16,12 +16,12 @@ extension WebSocketRequest {
             Self(maximumMessageSize: maximumMessageSize)
         }
 
-        /// Returns a configuration that sends pings automatically: `pingInterval` seconds after connecting and after each pong.
+        /// Returns a configuration that sends automatic pings: `pingInterval` seconds after connecting and after each pong.
         public static func pingInterval(_ pingInterval: TimeInterval) -> Self {
             Self(pingInterval: pingInterval)
         }
 
-        /// The subprotocol offered to the server.
+        /// The subprotocol that the request offers to the server; nil for none.
         public let `protocol`: String?
         /// The maximum size of a received message, in bytes; a larger one fails the request.
         public let maximumMessageSize: Int

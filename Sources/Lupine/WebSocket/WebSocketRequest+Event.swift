@@ -5,7 +5,7 @@ public import Foundation
 public import LupineLoading
 
 extension WebSocketRequest {
-    /// The argument of a handler. It does not keep the request alive.
+    /// The argument of a handler: an event of the connection or of the request. It does not retain the request.
     public struct Event<Success: Sendable, Failure: Error>: Sendable {
         /// The kind of an event.
         public enum Kind: Sendable {
@@ -13,7 +13,7 @@ extension WebSocketRequest {
             case connected(protocol: String?)
             /// A message was received.
             case receivedMessage(Success)
-            /// A received message could not be serialized.
+            /// The serializer could not convert a received message.
             case serializerFailed(Failure)
             /// The connection was closed.
             case disconnected(closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?)
@@ -24,7 +24,8 @@ extension WebSocketRequest {
         private weak var request: WebSocketRequest?
         /// The kind of this event.
         public let kind: Kind
-        /// The number of bytes for which a received message counts in the backlog; 0 for other events.
+        /// The number of bytes that the backlog (the events that wait for handlers) counts for a received message; 0 for other
+        /// events.
         let weight: Int
 
         init(request: WebSocketRequest, kind: Kind, weight: Int = 0) {
@@ -59,11 +60,11 @@ extension WebSocketRequest {
 
     /// The outcome of a request.
     public struct Completion: Sendable {
-        /// The request that was sent last.
+        /// The `URLRequest` of the last attempt.
         public let request: URLRequest?
-        /// The response to it.
+        /// The response to `request`.
         public let response: HTTPURLResponse?
-        /// The metrics of its task.
+        /// The metrics of the last attempt's task.
         public let metrics: URLSessionTaskMetrics?
         /// The error; nil if the request succeeded.
         public let error: AFError?
@@ -77,7 +78,7 @@ extension WebSocketRequest {
             public let start: Date
             /// The time at which the pong was received.
             public let end: Date
-            /// The seconds between, measured with a monotonic clock.
+            /// The seconds between sending the ping and receiving the pong, measured with a monotonic clock.
             public let latency: TimeInterval
         }
 

@@ -4,8 +4,8 @@ public import Dispatch
 public import Foundation
 public import LupineLoading
 
-// The handlers of a WebSocket. Events go from the root queue to the serialization queue, where messages are decoded, and from
-// there to the handler's queue.
+// Methods that add handlers to a WebSocket request. An event occurs on the session's root queue. A decoding queue converts its
+// message, and then enqueues the call of the handler on the handler's queue.
 
 extension WebSocketRequest {
     /// Calls `handler` on `queue` with each event.
@@ -83,15 +83,18 @@ extension WebSocketRequest {
                     request.deliver(.connected(protocol: subprotocol), to: handler, on: queue)
                 case .message(let message):
                     let weight = event.weight
-                    guard !request.isMuted else { return request.changeBacklog(by: -weight) }
-                    request.deliverUnlessMuted(decode(message), weighing: weight, to: handler, on: queue)
+                    // After a cancellation, the message is not decoded, and leaves the backlog.
+                    guard !request.deliversOnlyCompletion else { return request.changeBacklog(by: -weight) }
+                    request.deliverUnlessCancelled(decode(message), weighing: weight, to: handler, on: queue)
                 case .disconnected(let code, let reason):
-                    request.deliverUnlessMuted(
+                    request.deliverUnlessCancelled(
                         .disconnected(closeCode: code, reason: reason), to: handler, on: queue)
                 }
             }
         }
         socketState.write { $0.consumers.append(consumer) }
+        // The end of the request is delivered as a serializer of `Request`, which runs when the request has finished. It passes
+        // through the decoding queue, so that it follows all messages.
         appendSerializer(needsSerializationQueue: false) { _ in
             self.completeSerializer {
                 self.decodingQueue.async {
@@ -105,8 +108,8 @@ extension WebSocketRequest {
         return self
     }
 
-    /// Whether handlers receive no more messages and no close, because the request was cancelled.
-    private var isMuted: Bool { socketState.read { $0.isMuted } }
+    /// Whether handlers receive no further event except the end of the request, because it was cancelled.
+    private var deliversOnlyCompletion: Bool { socketState.read { $0.deliversOnlyCompletion } }
 
     /// Calls the handler on `queue` with an event.
     private func deliver<Success: Sendable, Failure: Error>(
@@ -116,14 +119,14 @@ extension WebSocketRequest {
         queue.async { handler(Event(request: self, kind: kind)) }
     }
 
-    /// Calls the handler on `queue` with an event, unless the request is cancelled before. In both cases removes `weight` from
-    /// the backlog.
-    private func deliverUnlessMuted<Success: Sendable, Failure: Error>(
+    /// Calls the handler on `queue` with an event, unless the request has been cancelled by then. In both cases removes `weight`
+    /// from the backlog.
+    private func deliverUnlessCancelled<Success: Sendable, Failure: Error>(
         _ kind: Event<Success, Failure>.Kind, weighing weight: Int = 0,
         to handler: @escaping @Sendable (Event<Success, Failure>) -> Void, on queue: DispatchQueue
     ) {
         queue.async {
-            if !self.isMuted { handler(Event(request: self, kind: kind, weight: weight)) }
+            if !self.deliversOnlyCompletion { handler(Event(request: self, kind: kind, weight: weight)) }
             if weight > 0 { self.changeBacklog(by: -weight) }
         }
     }

@@ -6,23 +6,23 @@ public import LupineLoading
 
 /// A request that opens a WebSocket connection (RFC 6455).
 ///
-/// Slow handlers exert back pressure: while more than `StreamBacklog.highWater` bytes wait for them or in the buffers of
-/// asynchronous sequences, the connection's messages are not read.
+/// Slow handlers exert back pressure: while more than `StreamBacklog.highWater` bytes wait for handlers or in the buffers of
+/// asynchronous sequences, the task reads no messages from the connection. These waiting bytes are the backlog.
 ///
 /// May be used from any thread. The `stream…` methods add handlers, each of which receives all later events: the opening, the
 /// messages, the closing and the end of the request. If a failed attempt is retried, the handlers receive the events of the next
 /// attempt.
 public final class WebSocketRequest: Request, @unchecked Sendable {
-    /// An event of a connection.
+    /// An event of a connection, with its message before the conversion to a value.
     enum ConnectionEvent: Sendable {
         case connected(protocol: String?)
         case message(URLSessionWebSocketTask.Message)
         case disconnected(URLSessionWebSocketTask.CloseCode, reason: Data?)
 
-        /// An estimate of the bytes that it takes to keep a message, in addition to its content.
+        /// An estimate of the bytes of memory that a waiting message uses in addition to its content.
         private static let messageOverhead = 256
 
-        /// The number of bytes for which the event counts in the backlog while it waits for a handler.
+        /// The number of bytes that the backlog counts for the event while it waits for a handler.
         var weight: Int {
             switch self {
             case .connected, .disconnected: 0
@@ -32,41 +32,42 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// A consumer of events, called on the root queue.
+    /// A closure that passes events to a handler. Called on the root queue.
     struct EventConsumer: Sendable {
         let consume: @Sendable (WebSocketRequest, ConnectionEvent) -> Void
     }
 
-    /// The mutable state in addition to that of `Request`.
+    /// The mutable state of a WebSocket request, in addition to that of `Request`.
     struct SocketState {
-        /// The consumers of all handlers; emptied when the request has ended.
+        /// The consumers of all handlers; empty after the request has ended.
         var consumers: [EventConsumer] = []
         /// The task of the latest attempt.
         var task: URLSessionWebSocketTask?
-        /// Messages that wait for a task.
-        var unsent: [OutgoingMessage] = []
-        var pings = PingSchedule()
-        /// Whether handlers receive no more messages and no close, because the request was cancelled.
-        var isMuted = false
-        /// Whether the request has ended: nothing can be sent any more.
+        /// Messages that wait until there is a task.
+        var unsentMessages: [OutgoingMessage] = []
+        /// The automatic pings of the latest task's connection.
+        var pingSchedule = PingSchedule()
+        /// Whether handlers receive no further event except the end of the request, because it was cancelled.
+        var deliversOnlyCompletion = false
+        /// Whether the request has ended, so that no message can be sent.
         var hasEnded = false
         /// The backlog of all handlers together.
         fileprivate var backlog = StreamBacklog()
-        /// The task whose messages are not read at present.
+        /// The task that is held: it reads no messages until it is released.
         private var heldTask: URLSessionWebSocketTask?
-        /// Actions to be performed on tasks, outside of the lock and in this order.
+        /// Actions on tasks that are decided under the lock. They are performed outside the lock, in this order.
         fileprivate var actions = OrderedActions<Action>()
 
-        /// Decides to hold the messages of the latest task if the backlog is full, otherwise to release the held task. Returns
-        /// the action for `perform(_:)`; nil if there is none or if another thread performs it.
+        /// Decides to hold the latest task if the backlog is full, or else to release the held task. Returns the action for
+        /// `perform(_:)`; nil if there is nothing to do, or if a thread that is performing actions will perform this one too.
         mutating func holdOrRelease() -> Action? {
             if backlog.isFull {
                 guard let task, task !== heldTask else { return nil }
                 heldTask = task
                 return actions.enqueue(.hold(task))
             }
-            guard let released = heldTask.take() else { return nil }
-            return actions.enqueue(.release(released))
+            guard let taskToRelease = heldTask.take() else { return nil }
+            return actions.enqueue(.release(taskToRelease))
         }
     }
 
@@ -76,6 +77,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         case hold(URLSessionWebSocketTask)
         /// Reads the task's messages again.
         case release(URLSessionWebSocketTask)
+        /// Sends the message.
         case send(OutgoingMessage, through: URLSessionWebSocketTask)
 
         fileprivate func perform() {
@@ -87,7 +89,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// Performs an action, then the actions that are decided meanwhile. Does nothing for nil.
+    /// Performs an action, then all actions that other threads have enqueued in the meantime. Does nothing for nil.
     private func perform(_ action: Action?) {
         var action = action
         while let current = action {
@@ -101,7 +103,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     /// The configuration of the connection.
     public let configuration: Configuration
     let socketState = Protected(SocketState())
-    /// A serial queue on which messages are decoded. It targets the serialization queue, which need not be serial.
+    /// A serial queue on which messages are decoded in order. Its target is the session's serialization queue, which may be
+    /// concurrent.
     let decodingQueue: DispatchQueue
     private let timer: PingTimer
 
@@ -122,28 +125,29 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: delegate)
     }
 
-    /// Completes the messages that no task has sent with an error.
+    /// Calls the completion handlers of unsent messages with an error.
     deinit { failUnsentMessages(with: .explicitlyCancelled) }
 
     override var preparation: Preparation { .conversion(convertible, upload: nil) }
 
-    /// Returns a new task, which receives messages at once and sends those that wait for a task. It does neither if the
-    /// `URLSession` no longer accepts tasks.
+    /// Returns a new task. Starts receiving from it, and sends the messages that wait for a task. Does neither if the
+    /// `URLSession` was invalidated, so that it does not admit the task.
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
         let task = session.webSocketTask(with: handshakeRequest(request))
         if task.isUnadmitted { return task }
         task.maximumMessageSize = configuration.maximumMessageSize
         receive(from: task)
-        // The messages become actions, so that messages sent meanwhile follow them. The replaced values are returned, so that
-        // they are released outside the lock.
+        // The waiting messages become actions under the lock, so that messages of other threads follow them. The old task and the
+        // old array are returned, so that they are released outside the lock.
         let (action, _, _) = socketState.write { state in
             var firstAction: Action?
-            for message in state.unsent {
+            for message in state.unsentMessages {
                 let action = state.actions.enqueue(.send(message, through: task))
+                // `enqueue` returns an action at most once: this thread performs it and then the others.
                 firstAction = firstAction ?? action
             }
-            let (oldTask, messages) = (state.task, state.unsent)
-            (state.task, state.unsent) = (task, [])
+            let (oldTask, messages) = (state.task, state.unsentMessages)
+            (state.task, state.unsentMessages) = (task, [])
             return (firstAction, oldTask, messages)
         }
         perform(action)
@@ -164,16 +168,19 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         return request
     }
 
+    /// The WebSocket scheme for each scheme of HTTP. URLs with other schemes are not changed.
     private static let webSocketSchemes = ["http": "ws", "https": "wss"]
 
+    /// Prepares the request for another attempt.
     override func reset() {
         super.reset()
-        schedulePings(.stop)
+        updatePingSchedule(.stopped)
     }
 
+    /// Releases the handlers and fails unsent messages when the request has ended.
     override func cleanup() {
-        schedulePings(.stop)
-        // The consumers retain the program's handlers: they are returned, so that they are released outside the lock.
+        updatePingSchedule(.stopped)
+        // The consumers retain the program's handlers. They are returned, so that they are released outside the lock.
         _ = socketState.write { state in
             state.hasEnded = true
             defer { state.consumers = [] }
@@ -183,62 +190,71 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         super.cleanup()
     }
 
+    /// Calls the completion handlers of all unsent messages with an error.
     private func failUnsentMessages(with error: AFError) {
         let messages = socketState.write { state in
-            defer { state.unsent = [] }
-            return state.unsent
+            defer { state.unsentMessages = [] }
+            return state.unsentMessages
         }
         for message in messages { message.fail(with: error) }
     }
 
     // MARK: closing and cancelling
 
-    /// Closes the connection. The close frame follows the messages sent before, and the server may answer it. The request is then
-    /// cancelled, but has not failed. Has no effect once the request was cancelled or has finished.
+    /// Closes the connection. The close frame follows the messages that were sent before, and the server may answer it. The
+    /// request is then cancelled, but has no error. Has no effect if the request was cancelled or has finished.
     @discardableResult
     public func close(
         sending closeCode: URLSessionWebSocketTask.CloseCode, reason: Data? = nil
     ) -> Self {
-        schedulePings(.stop)
+        updatePingSchedule(.stopped)
         cancel(with: nil) { task in
             (task as? URLSessionWebSocketTask)?.cancel(with: closeCode, reason: reason)
         }
         return self
     }
 
-    /// Cancels the request without notifying the server: handlers receive no more messages and no close, only the end, with
-    /// `AFError.explicitlyCancelled` unless the request had failed before. Has no effect once it was cancelled or has finished.
+    /// Cancels the request without a close frame. Handlers receive only the end of the request (`completed`), with the error
+    /// `AFError.explicitlyCancelled` unless the request had failed before. Has no effect if the request was cancelled or has
+    /// finished.
     @discardableResult
     public override func cancel() -> Self {
-        schedulePings(.stop)
-        // `close` does not mute the handlers: they still receive the messages and the close that the server sends.
-        if cancel(with: .explicitlyCancelled) != .ignore { socketState.write { $0.isMuted = true } }
+        updatePingSchedule(.stopped)
+        // `close` does not set `deliversOnlyCompletion`: after it, handlers still receive the messages and the close of the
+        // server.
+        if cancel(with: .explicitlyCancelled) != .ignore {
+            socketState.write { $0.deliversOnlyCompletion = true }
+        }
         return self
     }
 
     // MARK: task callbacks, on the root queue
 
+    /// The handshake has succeeded: the connection is open.
     func didOpen(with subprotocol: String?) {
         deliver(.connected(protocol: subprotocol))
-        schedulePings(.connected)
+        updatePingSchedule(.connected)
     }
 
+    /// The connection was closed with this code. An empty reason is delivered as nil.
     func didClose(with code: URLSessionWebSocketTask.CloseCode, reason: Data?) {
-        schedulePings(.stop)
+        updatePingSchedule(.stopped)
         deliver(.disconnected(code, reason: reason.flatMap { $0.isEmpty ? nil : $0 }))
     }
 
-    /// Receives one message after the other, until receiving fails. The task reports the failure itself, as its end.
+    /// Receives one message after the other, until receiving fails. The failure is ignored here, because the task also reports it
+    /// when it ends.
     private func receive(from task: URLSessionWebSocketTask) {
         task.receive { [weak self, weak task] result in
             guard let self, let task, case .success(let message) = result else { return }
+            // Reports of the program's actions, such as `suspend()`, precede the events that follow the actions.
             deliverPendingReports()
             deliver(.message(message))
             receive(from: task)
         }
     }
 
-    /// Passes an event to all consumers and adds it to the backlog, once per consumer.
+    /// Passes an event to all consumers, and adds its weight to the backlog once for each of them.
     private func deliver(_ event: ConnectionEvent) {
         let (consumers, action) = socketState.write { state -> ([EventConsumer], Action?) in
             guard event.weight > 0 else { return (state.consumers, nil) }
@@ -260,23 +276,23 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
 
     // MARK: sending
 
-    /// The decision about a message that is to be sent.
+    /// A decision whether a message can be sent.
     private enum SendDecision {
-        /// The message waits for a task, or is sent by performing the action.
+        /// Perform the action, which sends the message; nil if the message waits for a task or another thread sends it.
         case accept(Action?)
         /// The request has ended.
         case refuse
-        /// There is a newer task, whose state has to be read before the decision is made.
+        /// There is another task than the one that was examined: examine this task, then decide again.
         case repeatDecision(URLSessionWebSocketTask?)
     }
 
-    /// Sends a message, or keeps it until there is a task.
+    /// Sends a message, or stores it until there is a task.
     ///
     /// - Parameters:
     ///   - message: The message.
     ///   - queue: The queue on which the handler is called.
-    ///   - completionHandler: Called once: when the message was written, with the error if it cannot be, or with
-    ///     `AFError.explicitlyCancelled` if the request was cancelled or has finished.
+    ///   - completionHandler: Called once: with success when the message was written, with an error if it cannot be written, and
+    ///     with `AFError.explicitlyCancelled` if the request was cancelled or has finished.
     @preconcurrency
     public func send(
         _ message: URLSessionWebSocketTask.Message, queue: DispatchQueue = .main,
@@ -284,8 +300,9 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     ) {
         let message = OutgoingMessage(message: message, queue: queue, completionHandler: completionHandler)
         if isCancelled || isFinished { return message.fail(with: .explicitlyCancelled) }
-        // A task's state is read outside the lock, and the decision is made under it. If there is a newer task by then, both are
-        // repeated.
+        // The state of the task is read outside the lock, and the decision is made under the lock. If there is another task by
+        // then, both are repeated. The first pass examines no task: it stores the message if there is no task, or else finds out
+        // which task there is.
         var examinedTask: URLSessionWebSocketTask?
         while true {
             let canSend = examinedTask.map { $0.state != .completed } ?? false
@@ -295,7 +312,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
                 if canSend, let examinedTask {
                     return .accept(state.actions.enqueue(.send(message, through: examinedTask)))
                 }
-                state.unsent.append(message)
+                state.unsentMessages.append(message)
                 return .accept(nil)
             }
             switch decision {
@@ -319,28 +336,31 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         guard isResumed, let task = socketState.read({ $0.task }) else {
             return queue.async { onResponse(.unsent) }
         }
+        // The dates tell the program when the ping was sent. The clock measures the latency, because the date may be changed.
         let (start, clock) = (Date(), ContinuousClock())
-        let instant = clock.now
+        let startInstant = clock.now
         task.sendPing { error in
-            let latency = (clock.now - instant) / .seconds(1)
+            let latency = (clock.now - startInstant) / .seconds(1)
             let pong = PingResponse.Pong(start: start, end: Date(), latency: latency)
             let response = error.map { PingResponse.error($0) } ?? .pong(pong)
             queue.async { onResponse(response) }
         }
     }
 
-    /// Passes an event to the schedule of automatic pings, and performs its action.
-    private func schedulePings(_ event: PingSchedule.Event) {
+    /// Passes an event to the schedule of automatic pings, and performs the action that it returns.
+    private func updatePingSchedule(_ event: PingSchedule.Event) {
         guard let interval = configuration.pingInterval else { return }
-        switch socketState.write({ $0.pings.receive(event) }) {
+        switch socketState.write({ $0.pingSchedule.receive(event) }) {
         case .none: break
         case .wait(let number):
-            timer.after(interval, on: underlyingQueue) { [weak self] in self?.schedulePings(.due(number)) }
-        case .ping(let number):
+            timer.after(interval, on: underlyingQueue) { [weak self] in
+                self?.updatePingSchedule(.intervalElapsed(number: number))
+            }
+        case .sendPing(let number):
             sendPing(respondingOn: underlyingQueue) { [weak self] response in
                 switch response {
-                case .pong: self?.schedulePings(.answered(number))
-                case .error, .unsent: self?.schedulePings(.failed(number))
+                case .pong: self?.updatePingSchedule(.pongReceived(number: number))
+                case .error, .unsent: self?.updatePingSchedule(.pingFailed(number: number))
                 }
             }
         }

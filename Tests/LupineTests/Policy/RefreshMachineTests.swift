@@ -65,7 +65,7 @@ extension RefreshMachine {
         #expect(Self.text(machine.adaptWithRequirement("1", at: 0)) == "refresh old")
         #expect(Self.text(machine.adaptWithRequirement("2", at: 0)) == "wait")
         #expect(Self.text(machine.adaptWithRequirement("3", at: 0)) == "wait")
-        let waiting = machine.finishRefresh(.success(Token(name: "new")), of: 0).continuing
+        let waiting = machine.finishRefresh(.success(Token(name: "new")), of: 0).requestsToContinue
         #expect(waiting.adaptations == ["1", "2", "3"] && waiting.retryCompletions == [])
         #expect(Self.text(machine.adaptWithRequirement("4", at: 0)) == "apply new")
     }
@@ -91,25 +91,25 @@ extension RefreshMachine {
     func expiredAfterFailure() {
         var machine = Self.machine(Self.expired)
         #expect(Self.text(machine.adaptWithRequirement("1", at: 0)) == "refresh old")
-        #expect(machine.finishRefresh(.failure(Refused()), of: 0).failing.adaptations == ["1"])
+        #expect(machine.finishRefresh(.failure(Refused()), of: 0).requestsToFail.adaptations == ["1"])
         #expect(Self.text(machine.adaptWithRequirement("2", at: 0)) == "refresh old")
     }
 
     @Test("[I-5.4] [I-5.15] late rejections fail with the refresh's error, until an adaptation succeeds")
     func lateRejections() {
         var machine = Self.machine()
-        #expect(Self.text(machine.handleRejection(version: 0, "1", at: 0)) == "refresh a")
-        #expect(machine.finishRefresh(.failure(Refused()), of: 0).failing.retryCompletions == ["1"])
-        #expect(Self.text(machine.handleRejection(version: 0, "2", at: 0)) == "fail Refused()")
-        #expect(Self.text(machine.handleRejection(version: 0, "3", at: 0)) == "fail Refused()")
+        #expect(Self.text(machine.decideRetry(version: 0, completion: "1", at: 0)) == "refresh a")
+        #expect(machine.finishRefresh(.failure(Refused()), of: 0).requestsToFail.retryCompletions == ["1"])
+        #expect(Self.text(machine.decideRetry(version: 0, completion: "2", at: 0)) == "fail Refused()")
+        #expect(Self.text(machine.decideRetry(version: 0, completion: "3", at: 0)) == "fail Refused()")
         #expect(Self.text(machine.adaptWithRequirement("4", at: 0)) == "apply a")
-        #expect(Self.text(machine.handleRejection(version: 0, "5", at: 0)) == "refresh a")
+        #expect(Self.text(machine.decideRetry(version: 0, completion: "5", at: 0)) == "refresh a")
     }
 
     @Test("[I-5.5] a refresh started by a rejection delays no adaptation, even with an expired credential")
     func notHeldBack() {
         var machine = Self.machine(Self.expired)
-        #expect(Self.text(machine.handleRejection(version: 0, "1", at: 0)) == "refresh old")
+        #expect(Self.text(machine.decideRetry(version: 0, completion: "1", at: 0)) == "refresh old")
         #expect(Self.text(machine.adaptWithRequirement("2", at: 0)) == "apply old")
         machine.replace(by: nil)
         #expect(Self.text(machine.adaptWithRequirement("3", at: 0)) == "fail missingCredential")
@@ -119,12 +119,12 @@ extension RefreshMachine {
     func rejections() {
         var machine = Self.machine()
         machine.replace(by: Token(name: "b"))
-        #expect(Self.text(machine.handleRejection(version: 0, "1", at: 0)) == "retry")
-        #expect(Self.text(machine.handleRejection(version: 1, "2", at: 0)) == "refresh b")
-        #expect(Self.text(machine.handleRejection(version: 1, "3", at: 0)) == "wait")
-        let waiting = machine.finishRefresh(.success(Token(name: "c")), of: 1).continuing
+        #expect(Self.text(machine.decideRetry(version: 0, completion: "1", at: 0)) == "retry")
+        #expect(Self.text(machine.decideRetry(version: 1, completion: "2", at: 0)) == "refresh b")
+        #expect(Self.text(machine.decideRetry(version: 1, completion: "3", at: 0)) == "wait")
+        let waiting = machine.finishRefresh(.success(Token(name: "c")), of: 1).requestsToContinue
         #expect(waiting.retryCompletions == ["2", "3"] && machine.version == 2)
-        #expect(Self.text(machine.handleRejection(version: 1, "4", at: 0)) == "retry")
+        #expect(Self.text(machine.decideRetry(version: 1, completion: "4", at: 0)) == "retry")
     }
 
     @Test("[I-5.11] refreshes that started within the window count, older ones do not")
@@ -133,7 +133,7 @@ extension RefreshMachine {
         for start in [0.0, 4] {
             #expect(Self.text(machine.adaptWithRequirement("x", at: start)) == "refresh old")
             let outcome = machine.finishRefresh(.success(Self.expired), of: machine.version)
-            #expect(outcome.continuing.adaptations == ["x"])
+            #expect(outcome.requestsToContinue.adaptations == ["x"])
         }
         #expect(Self.text(machine.adaptWithRequirement("y", at: 10)) == #"refuse ["y"][] excessiveRefresh"#)
         // The first refresh is exactly at the edge of the window, where it still counts; a moment later it does not.
@@ -143,9 +143,9 @@ extension RefreshMachine {
     @Test("[I-5.11] a window of zero attempts refuses every refresh; without a window none is refused")
     func extremes() {
         var never = Self.machine(attempts: 0)
-        let refusal = never.handleRejection(version: 0, "1", at: 0)
+        let refusal = never.decideRetry(version: 0, completion: "1", at: 0)
         #expect(Self.text(refusal) == #"refuse []["1"] excessiveRefresh"#)
-        #expect(Self.text(never.handleRejection(version: 0, "2", at: 0)) == "fail excessiveRefresh")
+        #expect(Self.text(never.decideRetry(version: 0, completion: "2", at: 0)) == "fail excessiveRefresh")
         var always = Self.machine(Self.expired, attempts: nil)
         for turn in 0..<1_000 {
             #expect(Self.text(always.adaptWithRequirement("\(turn)", at: 0)) == "refresh old")
@@ -158,16 +158,19 @@ extension RefreshMachine {
         arguments: [Token(name: "set"), nil], [true, false])
     private func replacing(_ new: Token?, _ succeeds: Bool) {
         var machine = Self.machine(Self.expired)
-        #expect(Self.text(machine.handleRejection(version: 0, "1", at: 0)) == "refresh old")
+        #expect(Self.text(machine.decideRetry(version: 0, completion: "1", at: 0)) == "refresh old")
         machine.replace(by: new)
         #expect(machine.version == 1)
         let late: Result<Token, any Error> = succeeds ? .success(Token(name: "late")) : .failure(Refused())
         let outcome = machine.finishRefresh(late, of: 0)
-        #expect(outcome.continuing.retryCompletions == ["1"] && outcome.failing.retryCompletions == [])
+        #expect(outcome.requestsToContinue.retryCompletions == ["1"])
+        #expect(outcome.requestsToFail.retryCompletions == [])
         #expect(machine.credential?.name == new?.name && machine.version == 1)
         let expected = new == nil ? "fail missingCredential" : "apply set"
         #expect(Self.text(machine.adaptWithRequirement("2", at: 0)) == expected)
-        if new != nil { #expect(Self.text(machine.handleRejection(version: 1, "3", at: 0)) == "refresh set") }
+        if new != nil {
+            #expect(Self.text(machine.decideRetry(version: 1, completion: "3", at: 0)) == "refresh set")
+        }
     }
 
     @Test(
@@ -175,15 +178,16 @@ extension RefreshMachine {
         arguments: [true, false])
     func replacingWhileBothRun(_ succeeds: Bool) {
         var machine = Self.machine()
-        #expect(Self.text(machine.handleRejection(version: 0, "1", at: 0)) == "refresh a")
+        #expect(Self.text(machine.decideRetry(version: 0, completion: "1", at: 0)) == "refresh a")
         machine.replace(by: Token(name: "set"))
-        #expect(Self.text(machine.handleRejection(version: 1, "3", at: 0)) == "refresh set")
+        #expect(Self.text(machine.decideRetry(version: 1, completion: "3", at: 0)) == "refresh set")
         let late: Result<Token, any Error> = succeeds ? .success(Token(name: "late")) : .failure(Refused())
         let dropped = machine.finishRefresh(late, of: 0)
-        #expect(dropped.continuing.retryCompletions == [] && dropped.failing.retryCompletions == [])
+        #expect(dropped.requestsToContinue.retryCompletions == [])
+        #expect(dropped.requestsToFail.retryCompletions == [])
         #expect(machine.credential?.name == "set")
         let outcome = machine.finishRefresh(.success(Token(name: "set+")), of: 1)
-        #expect(outcome.continuing.retryCompletions == ["1", "3"])
+        #expect(outcome.requestsToContinue.retryCompletions == ["1", "3"])
         #expect(machine.credential?.name == "set+" && machine.version == 2)
     }
 }

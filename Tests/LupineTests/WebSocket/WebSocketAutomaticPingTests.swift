@@ -156,21 +156,27 @@ struct PingScheduleTests {
 
     private static let idle: [Event] = []
     private static let waiting: [Event] = [.connected]
-    private static let awaitingPong: [Event] = [.connected, .due(1)]
+    private static let awaitingPong: [Event] = [.connected, .intervalElapsed(number: 1)]
 
     @Test("[W-13] the action and the phase that follow each event", arguments: 0..<3)
     func table(phase: Int) {
         let before = [Self.idle, Self.waiting, Self.awaitingPong][phase]
         let first = phase == 0
         let rows: [(event: Event, action: Action, after: [Event])] = [
-            (.connected, .wait(first ? 1 : 2), before + [.connected]),
-            (.due(1), phase == 1 ? .ping(1) : .none, phase == 1 ? Self.awaitingPong : before),
-            (.due(9), .none, before),
-            (.answered(1), phase == 2 ? .wait(2) : .none, phase == 2 ? before + [.connected] : before),
-            (.answered(9), .none, before),
-            (.failed(1), .none, phase == 2 ? before + [.stop] : before),
-            (.failed(9), .none, before),
-            (.stop, .none, before + [.stop]),
+            (.connected, .wait(number: first ? 1 : 2), before + [.connected]),
+            (
+                .intervalElapsed(number: 1), phase == 1 ? .sendPing(number: 1) : .none,
+                phase == 1 ? Self.awaitingPong : before
+            ),
+            (.intervalElapsed(number: 9), .none, before),
+            (
+                .pongReceived(number: 1), phase == 2 ? .wait(number: 2) : .none,
+                phase == 2 ? before + [.connected] : before
+            ),
+            (.pongReceived(number: 9), .none, before),
+            (.pingFailed(number: 1), .none, phase == 2 ? before + [.stopped] : before),
+            (.pingFailed(number: 9), .none, before),
+            (.stopped, .none, before + [.stopped]),
         ]
         for row in rows {
             var schedule = schedule(before)
@@ -181,10 +187,10 @@ struct PingScheduleTests {
 
     @Test("[W-13] a stopped schedule starts again with the next connection and another number")
     func numbers() {
-        var schedule = schedule([.connected, .due(1), .stop])
-        #expect(schedule.receive(.connected) == .wait(2))
-        #expect(schedule.receive(.answered(1)) == .none)
-        #expect(schedule.receive(.failed(1)) == .none)
-        #expect(schedule.receive(.due(2)) == .ping(2))
+        var schedule = schedule([.connected, .intervalElapsed(number: 1), .stopped])
+        #expect(schedule.receive(.connected) == .wait(number: 2))
+        #expect(schedule.receive(.pongReceived(number: 1)) == .none)
+        #expect(schedule.receive(.pingFailed(number: 1)) == .none)
+        #expect(schedule.receive(.intervalElapsed(number: 2)) == .sendPing(number: 2))
     }
 }

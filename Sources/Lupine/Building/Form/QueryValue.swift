@@ -5,7 +5,7 @@ import Foundation
 /// A parameter's value, classified by its type for `URLEncoding`.
 ///
 /// Whole numbers are written without `.0`, as on Apple's systems: there, Foundation bridges every number to `NSNumber`, whose
-/// text has no `.0`. On Linux, numbers are recognized by their Swift types, and the `.0` is removed here.
+/// text has no `.0`. On Linux, this type recognizes numbers by their Swift types and removes the `.0`.
 enum QueryValue {
     case object([String: Any])
     case array([Any])
@@ -15,7 +15,7 @@ enum QueryValue {
 
     init(_ value: Any) {
         let value = Self.unwrapped(value)
-        // Checks the dynamic type first: `as? Bool` also turns an NSNumber of 1 into true.
+        // Numbers of Foundation come first, because `as? Bool` also converts an NSNumber of 1 to true.
         if type(of: value) is NSNumber.Type, let number = value as? NSNumber {
             self = Self.number(number)
         } else if let text = value as? String {
@@ -35,18 +35,20 @@ enum QueryValue {
         }
     }
 
-    /// Identifies Booleans by identity: Foundation keeps one object each for true and false, and creates others for numbers.
+    /// Classifies a number of Foundation. A Boolean is recognized by its identity: Foundation has one object each for true and
+    /// false, and creates other objects for the numbers 1 and 0.
     private static func number(_ number: NSNumber) -> QueryValue {
         if number === NSNumber(value: true) { return .bool(true) }
         if number === NSNumber(value: false) { return .bool(false) }
         return .text(withoutFraction(number.description))
     }
 
+    /// Returns the text of a number without `.0` at its end.
     private static func withoutFraction(_ text: String) -> String {
         text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 
-    /// Returns the value inside optionals and `AnyHashable`; nil stays as it is.
+    /// Returns the value inside any number of optionals and `AnyHashable`s. A nil is returned unchanged.
     private static func unwrapped(_ value: Any) -> Any {
         var value = value
         while true {
@@ -61,7 +63,7 @@ enum QueryValue {
     }
 }
 
-/// An `Optional` of any type.
+/// An `Optional` of any type: a cast to this protocol recognizes optionals whose type is unknown.
 protocol OptionalValue {
     /// The wrapped value.
     var content: Any? { get }

@@ -6,12 +6,13 @@ extension URLComponents {
     /// Sets the query to text that is already percent-encoded, and repairs it if it is not a valid query.
     ///
     /// Foundation's setter traps on text that is not a valid query (RFC 3986 §3.4). Encoders with a larger set of allowed
-    /// characters can produce such text, so invalid characters are escaped first, as `URL(string:)` does: `k[]=1` becomes
-    /// `k%5B%5D=1`, and a `#` cannot start a fragment.
+    /// characters can produce such text, so this method first escapes invalid characters, as `URL(string:)` does. For example,
+    /// `k[]=1` becomes `k%5B%5D=1`, and a `#` does not start a fragment.
     mutating func setEncodedQuery(_ query: String?) {
         percentEncodedQuery = query.map { Self.isQuery($0) ? $0 : Self.repaired($0) }
     }
 
+    /// Whether the text is a valid query: allowed characters, and percent signs that are followed by two hexadecimal digits.
     private static func isQuery(_ text: String) -> Bool {
         let bytes = text.utf8.span
         return bytes.indices.allSatisfy { index in
@@ -23,14 +24,17 @@ extension URLComponents {
         }
     }
 
-    /// Returns the text with each invalid character escaped, and each percent sign that starts no escape.
+    /// Returns the text with each invalid character escaped. A percent sign without two hexadecimal digits after it is escaped
+    /// too.
     private static func repaired(_ text: String) -> String {
-        let parts = text.split(separator: "%", omittingEmptySubsequences: false)
-        return parts.enumerated().map { index, part in
-            let escaped = PercentEscaping.wholeQuery.escape(String(part))
+        let segments = text.split(separator: "%", omittingEmptySubsequences: false)
+        return segments.enumerated().map { index, segment in
+            let escaped = PercentEscaping.wholeQuery.escape(String(segment))
+            // Every segment except the first follows a percent sign.
             if index == 0 { return escaped }
-            let digits = part.utf8.prefix(2)
-            return digits.count == 2 && digits.allSatisfy(isHexDigit) ? "%" + escaped : "%25" + escaped
+            let digits = segment.utf8.prefix(2)
+            let isEscape = digits.count == 2 && digits.allSatisfy(isHexDigit)
+            return (isEscape ? "%" : "%25") + escaped
         }.joined()
     }
 

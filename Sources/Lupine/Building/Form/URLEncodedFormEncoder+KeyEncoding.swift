@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 extension URLEncodedFormEncoder {
-    /// Defines how a key is changed. Applied to the whole composed key, including brackets and indices, before it is escaped.
+    /// Defines how the encoder changes a key. The change is applied to the whole key of a nested value, including brackets and
+    /// indices, before the key is escaped.
     public enum KeyEncoding {
         /// Leaves the key unchanged.
         case useDefaultKeys
@@ -18,6 +19,7 @@ extension URLEncodedFormEncoder {
         /// Uses a closure.
         case custom((String) -> String)
 
+        /// Returns the changed key.
         func encode(_ key: String) -> String {
             switch self {
             case .useDefaultKeys: key
@@ -30,24 +32,26 @@ extension URLEncodedFormEncoder {
             }
         }
 
-        /// Returns the words of a camel-case key in lower case. A word starts at an upper-case letter that is followed by a
-        /// lower-case letter; a run of upper-case letters is one word, without its last letter when a lower-case letter
-        /// follows. The first character always starts a word and is not checked for upper case.
+        /// Returns the words of a camel-case key in lower case: `myURLPath` has the words `my`, `url` and `path`.
+        ///
+        /// A word starts at an upper-case letter that is followed by a lower-case letter. A run of upper-case letters is one
+        /// word; if a lower-case letter follows it, the last letter of the run starts the next word. The first character always
+        /// starts a word, whether or not it is an upper-case letter.
         private static func words(of key: String) -> [String] {
             let characters = Array(key)
             guard !characters.isEmpty else { return [] }
             var words: [ArraySlice<Character>] = []
             var start = 0
             var searchStart = 1
-            while let capital = characters[searchStart...].firstIndex(where: \.isUppercase) {
-                words.append(characters[start..<capital])
-                guard let small = characters[capital...].firstIndex(where: \.isLowercase) else {
-                    start = capital
+            while let uppercase = characters[searchStart...].firstIndex(where: \.isUppercase) {
+                words.append(characters[start..<uppercase])
+                guard let lowercase = characters[uppercase...].firstIndex(where: \.isLowercase) else {
+                    start = uppercase
                     break
                 }
-                start = small - 1
-                if capital < start { words.append(characters[capital..<start]) }
-                searchStart = small + 1
+                start = lowercase - 1
+                if uppercase < start { words.append(characters[uppercase..<start]) }
+                searchStart = lowercase + 1
             }
             words.append(characters[start...])
             return words.map { String($0).lowercased() }

@@ -11,9 +11,10 @@ extension URLEncodedFormEncoder {
         case noBrackets
         /// `key[0]`, `key[1]`
         case indexInBrackets
-        /// Uses a closure that gets the array's whole key and the element's index.
+        /// Uses the result of a closure, which receives the array's whole key and the element's index.
         case custom((_ key: String, _ index: Int) -> String)
 
+        /// Returns the key of the element at `index` of the array under `key`.
         func encode(_ key: String, atIndex index: Int) -> String {
             switch self {
             case .brackets: "\(key)[]"
@@ -45,10 +46,10 @@ extension URLEncodedFormEncoder {
         case deferredToData
         /// In Base64.
         case base64
-        /// Uses a closure.
+        /// Writes the result of a closure.
         case custom((Data) throws -> String)
 
-        /// Returns the text; nil when the value is to encode itself.
+        /// Returns the text; nil if the value encodes itself.
         func encode(_ data: Data) throws -> String? {
             switch self {
             case .deferredToData: nil
@@ -68,12 +69,12 @@ extension URLEncodedFormEncoder {
         case millisecondsSince1970
         /// In the format of ISO 8601 and RFC 3339, in UTC and whole seconds.
         case iso8601
-        /// Uses a formatter.
+        /// Writes the result of a formatter.
         case formatted(DateFormatter)
-        /// Uses a closure.
+        /// Writes the result of a closure.
         case custom((Date) throws -> String)
 
-        /// Returns the text; nil when the value is to encode itself.
+        /// Returns the text; nil if the value encodes itself.
         func encode(_ date: Date) throws -> String? {
             switch self {
             case .deferredToDate: nil
@@ -86,7 +87,7 @@ extension URLEncodedFormEncoder {
         }
     }
 
-    /// Defines how the key of a nested value is formed from its own key and that of the enclosing value.
+    /// Defines how the key of a nested value is formed: its own key, the subkey, is added to the key of the enclosing value.
     public struct KeyPathEncoding: Sendable {
         /// `key[sub]`
         public static let brackets = KeyPathEncoding { "[\($0)]" }
@@ -98,6 +99,7 @@ extension URLEncodedFormEncoder {
         /// Creates an encoding with a closure. Its result for a subkey is appended to the enclosing key.
         public init(encoding: @escaping @Sendable (_ subkey: String) -> String) { self.encoding = encoding }
 
+        /// Returns the text that is appended to the enclosing key.
         func encode(_ subkey: String) -> String { encoding(subkey) }
     }
 
@@ -115,10 +117,11 @@ extension URLEncodedFormEncoder {
         /// Creates an encoding with a closure that returns the text for nil; the key is omitted when it returns nil.
         public init(encoding: @escaping @Sendable () -> String?) { self.encoding = encoding }
 
+        /// Returns the text for nil; nil if the key is omitted.
         func encodeNil() -> String? { encoding() }
     }
 
-    /// Defines how a space is written, unless it is an allowed character.
+    /// Defines how a space is written, unless `allowedCharacters` contains it.
     public enum SpaceEncoding {
         /// `%20`
         case percentEscaped

@@ -8,8 +8,8 @@ public import Foundation
 /// There is no standard for nested values in forms; the options define how they are written. The root value must be a keyed
 /// container. Can be used on any thread, as long as nothing changes `allowedCharacters` at the same time.
 public final class URLEncodedFormEncoder {
-    /// Whether the pairs are sorted, at every level. Dictionaries are unordered, so without sorting the same value may be
-    /// written in several ways. Elements of an array are also sorted by their text.
+    /// Whether the pairs are sorted by their text, at every level and also within arrays. Dictionaries are unordered, so without
+    /// sorting the same value may be written in several ways.
     public let alphabetizeKeyValuePairs: Bool
     /// Defines how keys of an array's elements are formed.
     public let arrayEncoding: ArrayEncoding
@@ -19,9 +19,9 @@ public final class URLEncodedFormEncoder {
     public let dataEncoding: DataEncoding
     /// Defines how dates are written.
     public let dateEncoding: DateEncoding
-    /// Defines how a composed key is changed.
+    /// Defines how the encoder changes a key before it is escaped.
     public let keyEncoding: KeyEncoding
-    /// Defines how the keys of nested values are composed.
+    /// Defines how the keys of nested values are formed.
     public let keyPathEncoding: KeyPathEncoding
     /// Defines how nil is written.
     public let nilEncoding: NilEncoding
@@ -32,6 +32,7 @@ public final class URLEncodedFormEncoder {
         didSet { escaping = Self.escaping(allowedCharacters, spaceEncoding) }
     }
 
+    /// Escapes keys and values as `allowedCharacters` and `spaceEncoding` define.
     private(set) var escaping: PercentEscaping
 
     /// Creates an encoder with these options.
@@ -69,10 +70,11 @@ public final class URLEncodedFormEncoder {
         return Data(text.utf8)
     }
 
+    /// Returns the escaping for these options.
     private static func escaping(_ allowed: CharacterSet, _ spaceEncoding: SpaceEncoding) -> PercentEscaping {
         switch spaceEncoding {
         case .percentEscaped: PercentEscaping(allowed: allowed)
-        case .plusReplaced: PercentEscaping(allowed: allowed, plusForSpace: true)
+        case .plusReplaced: PercentEscaping(allowed: allowed, writesPlusForSpace: true)
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Writes values under keys. Nil is written as the options define, also by `encodeIfPresent`.
+/// Writes values under keys to the tree of a form. `NilEncoding` defines how nil is written. `encodeIfPresent` writes nil too,
+/// while most encoders omit it.
 struct URLEncodedFormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     private let encoder: URLEncodedFormTreeEncoder
 

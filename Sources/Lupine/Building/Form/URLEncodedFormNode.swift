@@ -7,16 +7,19 @@ enum URLEncodedFormNode {
     case array([URLEncodedFormNode])
     case object(Entries)
 
-    /// The entries of an object. An entry is found by linear search among up to `linearSearchLimit` entries, by hash among more.
+    /// The entries of an object, in insertion order. A key is found by linear search among up to `linearSearchLimit` entries, and
+    /// by its hash among more.
     struct Entries {
         private(set) var keys: [String] = []
+        /// The nodes, each at the position of its key in `keys`.
         private(set) var nodes: [URLEncodedFormNode] = []
+        /// The position of each key; empty up to `linearSearchLimit` entries.
         private var positions: [String: Int] = [:]
         private static let linearSearchLimit = 16
 
         var isEmpty: Bool { keys.isEmpty }
 
-        /// Changes the node under `key`; a new node starts as an empty object.
+        /// Calls `change` with the node under `key`. If there is none, adds one, which is an empty object at first.
         mutating func update(_ key: String, _ change: (inout URLEncodedFormNode) -> Void) {
             if let position = position(of: key) {
                 change(&nodes[position])
@@ -44,7 +47,8 @@ enum URLEncodedFormNode {
     static var empty: URLEncodedFormNode { .object(Entries()) }
 
     /// Sets the node at `path` to `value`. Each node on the path becomes an array if the next key has an integer value, otherwise
-    /// an object; a previous value of another kind is lost. Arrays have no gaps: an index out of bounds appends.
+    /// an object. If the node was of another kind, its previous value is lost. Arrays have no gaps: an element whose index is out
+    /// of bounds is appended.
     mutating func set(_ value: URLEncodedFormNode, at path: ArraySlice<any CodingKey>) {
         guard let key = path.first else {
             self = value
@@ -67,6 +71,7 @@ enum URLEncodedFormNode {
         } else {
             var entries = Entries()
             if case .object(let existing) = self { entries = existing }
+            // Releases the second reference to the entries, for the same reason.
             self = .string("")
             entries.update(key.stringValue) { $0.set(value, at: remainingPath) }
             self = .object(entries)

@@ -6,13 +6,14 @@ struct URLEncodedFormSerializer {
 
     init(options: URLEncodedFormEncoder) { self.options = options }
 
-    /// Returns the form. Throws when the root is a string or an array.
+    /// Returns the form as text. Throws if the root is a string or an array.
     func serialize(_ root: URLEncodedFormNode) throws(URLEncodedFormEncoder.Error) -> String {
         guard case .object(let entries) = root else { throw .invalidRootObject("\(root)") }
         return join(zip(entries.keys, entries.nodes).map { serialize($1, key: $0) })
     }
 
-    /// Returns the pairs of a node whose key is composed, but not yet encoded.
+    /// Returns the `key=value` pairs of a node, joined by `&`. `key` is the whole key of the node, before `keyEncoding` is
+    /// applied.
     private func serialize(_ node: URLEncodedFormNode, key: String) -> String {
         switch node {
         case .string(let text):
@@ -30,7 +31,8 @@ struct URLEncodedFormSerializer {
         }
     }
 
-    private func join(_ pieces: [String]) -> String {
-        (options.alphabetizeKeyValuePairs ? pieces.sorted() : pieces).joined(separator: "&")
+    /// Returns the pairs joined by `&`, sorted if the options say so.
+    private func join(_ pairs: [String]) -> String {
+        (options.alphabetizeKeyValuePairs ? pairs.sorted() : pairs).joined(separator: "&")
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Writes one value to its position in the tree; writing a second one throws.
+/// Writes one value to its position in the tree of a form. Writing a second value throws.
 struct URLEncodedFormSingleValueContainer: SingleValueEncodingContainer {
     private let encoder: URLEncodedFormTreeEncoder
     private var hasValue = false
@@ -10,7 +10,7 @@ struct URLEncodedFormSingleValueContainer: SingleValueEncodingContainer {
     var codingPath: [any CodingKey] { encoder.codingPath }
 
     mutating func encodeNil() throws {
-        // The value is only reported in the error; nil needs some type.
+        // `markWritten` uses the value only in its error. `Int?` is an arbitrary type, which nil needs.
         try markWritten(Int?.none as Any)
         encoder.writeNil()
     }
@@ -38,6 +38,7 @@ struct URLEncodedFormSingleValueContainer: SingleValueEncodingContainer {
         try encoder.write(value)
     }
 
+    /// Writes the text of a number.
     private mutating func write(_ value: some Encodable, text: String) throws {
         try markWritten(value)
         encoder.write(text)

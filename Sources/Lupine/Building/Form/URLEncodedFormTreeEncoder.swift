@@ -2,11 +2,13 @@
 
 import Foundation
 
-/// The encoder that is passed to `encode(to:)`. It holds the position in the tree that its containers write to.
+/// The encoder that is passed to a value's `encode(to:)`. Its coding path is the position in the tree of the form to which its
+/// containers write.
 ///
-/// Opening a container writes nothing. All encoders of one encoding share the tree, and are used on one thread.
+/// Creating a container writes nothing. All encoders of one encoding share the tree, and are used on one thread.
 struct URLEncodedFormTreeEncoder: Encoder {
     let tree: URLEncodedFormTree
+    /// The encoder of the program, whose options apply.
     let options: URLEncodedFormEncoder
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -62,6 +64,6 @@ struct URLEncodedFormTreeEncoder: Encoder {
         return true
     }
 
-    /// Lets the value encode itself.
+    /// Calls the value's own `encode(to:)`.
     private func delegateEncoding(to value: some Encodable) throws { try value.encode(to: self) }
 }

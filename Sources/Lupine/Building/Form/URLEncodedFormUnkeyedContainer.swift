@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// Writes the elements of an array. A nil that is omitted does not advance the index.
+/// Writes the elements of an array to the tree of a form. A nil that `NilEncoding` omits does not use up an index.
 struct URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
+    /// The coding key of an element: its index.
     private struct Index: CodingKey {
         let intValue: Int?
         var stringValue: String { intValue.map { "\($0)" } ?? "" }
 
         init(_ index: Int) { intValue = index }
         init?(intValue: Int) { self.init(intValue) }
+        /// Returns nil, because an element has no name.
         init?(stringValue: String) { nil }
     }
 
@@ -36,12 +38,13 @@ struct URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
         nextElementEncoder().unkeyedContainer()
     }
 
-    /// Returns the array's own encoder: a superclass writes to the array's position, and counts as one element.
+    /// Returns the array's own encoder: a superclass writes to the position of the array. It counts as one element.
     mutating func superEncoder() -> any Encoder {
         count += 1
         return encoder
     }
 
+    /// Returns the encoder of the next element, and advances the index.
     private mutating func nextElementEncoder() -> URLEncodedFormTreeEncoder {
         defer { count += 1 }
         return encoder.nested(Index(count))

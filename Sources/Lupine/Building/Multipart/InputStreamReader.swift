@@ -2,10 +2,9 @@
 
 import Foundation
 
-/// Reads an `InputStream` in chunks. The only type of the module that reads input streams. Blocks the calling thread for as long
-/// as the stream blocks.
+/// Reads an `InputStream` in chunks. A read blocks the calling thread for as long as the stream blocks.
 final class InputStreamReader {
-    /// Thrown when the stream fails without an error.
+    /// The error that is thrown if the stream fails and its `streamError` is nil.
     struct Unreadable: Error {}
 
     /// The maximum size of a chunk in bytes.
@@ -19,10 +18,9 @@ final class InputStreamReader {
         if stream.streamStatus == .notOpen { stream.open() }
     }
 
-    /// Returns the next chunk; empty at the end and for a closed stream.
-    ///
-    /// `streamError` is read only after a failure: on Linux, it traps when there is no error.
+    /// Returns the next chunk, of at most `limit` bytes; empty at the end and for a closed stream. Throws the stream's error.
     func next(atMost limit: Int) throws -> Data {
+        // `streamError` is read only after a failure: on Linux, reading it traps if there is no error.
         switch stream.streamStatus {
         case .closed: return Data()
         case .error: throw stream.streamError ?? Unreadable()

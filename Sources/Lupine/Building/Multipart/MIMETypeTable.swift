@@ -4,31 +4,33 @@ import Foundation
 
 /// Finds the media type of a file by its file name extension.
 ///
-/// The file is never opened. The built-in table is searched first, so that common types are the same on every machine;
-/// unknown extensions are looked up in the system's table, if there is one. Can be used on any thread; the tables are read
-/// when they are first needed.
+/// The content of the file is not examined. The built-in table is searched first, so that common types are the same on every
+/// machine. Extensions that it does not contain are looked up in the system's table, if there is one. The functions can be called
+/// on any thread. The tables are read when they are first needed.
 struct MIMETypeTable: Sendable {
     /// The type of a file whose extension is unknown (RFC 2046 §4.5.1).
-    static let unknown = "application/octet-stream"
+    static let typeOfUnknownExtension = "application/octet-stream"
 
     private static let builtIn = MIMETypeTable(lines: builtInLines)
     private static let system = MIMETypeTable(path: "/etc/mime.types")
+    /// The maximum size in bytes of a table in a file: 4 MiB.
     private static let maximumFileSize = 4 << 20
 
+    /// The types by file name extension, in lower case.
     private var types: [String: String] = [:]
 
     /// Returns the type for an extension, ignoring case.
     static func type(forExtension fileExtension: String) -> String {
         let key = fileExtension.lowercased()
-        return builtIn[key] ?? system[key] ?? unknown
+        return builtIn[key] ?? system[key] ?? typeOfUnknownExtension
     }
 
-    /// Parses a table in the format of `mime.types`: each line a type and its extensions, `#` before a comment. For an
-    /// extension that occurs twice, the first type is used; a line whose first word is not a type is skipped.
+    /// Parses a table in the format of `mime.types`: each line is a type and its extensions, and `#` begins a comment. If an
+    /// extension occurs twice, the first type is used. A line whose first word is not a type is skipped.
     init(lines: String) {
         for line in lines.utf8.split(separator: UInt8(ascii: "\n")) {
             let commentStart = line.firstIndex(of: UInt8(ascii: "#")) ?? line.endIndex
-            // Words are separated by spaces and tabs; a line may end with a carriage return.
+            // Words are separated by spaces (0x20) and tabs (0x09); a line may end with a carriage return (0x0D).
             let words = line[..<commentStart].split { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
             guard let type = words.first.flatMap({ String(Substring($0)) }), Self.isType(type) else {
                 continue
@@ -40,14 +42,16 @@ struct MIMETypeTable: Sendable {
         }
     }
 
-    /// Reads the table in a file; empty when there is no such file or it is larger than `maximumFileSize`.
+    /// Reads the table in a file. The table is empty if the file does not exist or is larger than `maximumFileSize`.
     init(path: String) {
         self.init(lines: Self.text(ofFile: path) ?? "")
     }
 
+    /// Returns the content of a file; nil if the file cannot be read or is larger than `maximumFileSize`.
     private static func text(ofFile path: String) -> String? {
         guard let handle = FileHandle(forReadingAtPath: path) else { return nil }
         defer { try? handle.close() }
+        // Reads one byte more than allowed, to notice a file that is too large.
         guard let bytes = try? handle.read(upToCount: maximumFileSize + 1),
             bytes.count <= maximumFileSize
         else {

@@ -4,11 +4,11 @@ public import Foundation
 
 /// A form of several parts, each with its own headers (RFC 7578): the format in which browsers send forms with files.
 ///
-/// Parts are appended, then the form is encoded once: in memory with `encode()`, or into a file with
-/// `writeEncodedData(to:)`, which needs a small constant amount of memory. Streams are read during the encoding, so a second
-/// encoding finds them empty. No `append` throws; the first failure is stored, and thrown by the encoding.
+/// Parts are appended, then the form is encoded once: in memory with `encode()`, or into a file with `writeEncodedData(to:)`,
+/// which needs a small constant amount of memory. The encoding reads the streams of the parts, so a second encoding finds them
+/// empty. The `append` methods do not throw: the form stores their first failure, which the encoding throws.
 ///
-/// Not `Sendable`: used by one thread at a time. Files and streams are read on the thread that encodes.
+/// A form is not `Sendable`, and is used by one thread at a time. The thread that encodes it reads the files and streams.
 open class MultipartFormData {
     /// Forms whose parts have fewer bytes than this are encoded in memory for an upload: 10 MB.
     public static let encodingMemoryThreshold: UInt64 = 10_000_000
@@ -19,7 +19,7 @@ open class MultipartFormData {
     /// The boundary between the parts.
     public let boundary: String
 
-    /// The announced number of bytes of all parts, without headers and boundaries.
+    /// The number of bytes of all parts as passed to `append`, without headers and boundaries; `UInt64.max` if the sum is larger.
     public var contentLength: UInt64 {
         parts.reduce(0) { sum, part in
             let (total, overflow) = sum.addingReportingOverflow(part.length)
@@ -36,8 +36,8 @@ open class MultipartFormData {
     ///
     /// - Parameters:
     ///   - fileManager: Used to query the attributes of files.
-    ///   - boundary: The boundary between the parts; random by default. It is used as given: it must not occur in the parts,
-    ///     and RFC 2046 §5.1.1 defines which characters are allowed.
+    ///   - boundary: The boundary between the parts; random by default. It is used without a check: it must not occur in the
+    ///     parts, and RFC 2046 §5.1.1 defines which characters are allowed.
     public init(fileManager: FileManager = .default, boundary: String? = nil) {
         self.fileManager = fileManager
         self.boundary = boundary ?? Self.randomBoundary()
@@ -45,7 +45,7 @@ open class MultipartFormData {
 
     // MARK: appending
 
-    /// Appends data as a part. With a file name, the part is a file.
+    /// Appends data as a part: a file if there is a file name, otherwise a field.
     public func append(
         _ data: Data, withName name: String, fileName: String? = nil, mimeType: String? = nil
     ) {
@@ -53,11 +53,11 @@ open class MultipartFormData {
         parts.append(MultipartPart(headers: headers, content: .data(data), length: UInt64(data.count)))
     }
 
-    /// Appends a file as a part, under the file's own name. Its media type is found by its extension and is
-    /// `application/octet-stream` when the extension is unknown.
+    /// Appends a file as a part, under the file's own name. Its extension determines its media type, which is
+    /// `application/octet-stream` if the extension is unknown.
     ///
-    /// The encoding throws `multipartEncodingFailed` when the URL has no file name with an extension, or for any reason of
-    /// `append(_:withName:fileName:mimeType:)`.
+    /// The encoding throws `multipartEncodingFailed` if the URL has no file name with an extension, or if
+    /// `append(_:withName:fileName:mimeType:)` fails for another reason.
     public func append(_ fileURL: URL, withName name: String) {
         let fileName = fileURL.lastPathComponent
         let fileExtension = fileURL.pathExtension
@@ -68,9 +68,9 @@ open class MultipartFormData {
         append(fileURL, withName: name, fileName: fileName, mimeType: mimeType)
     }
 
-    /// Appends a file as a part. The encoding opens the file, which must then have the same size as now.
+    /// Appends a file as a part. The encoding opens the file; its size must not change between this call and the encoding.
     ///
-    /// The encoding throws `multipartEncodingFailed` when the URL is not that of a reachable file.
+    /// The encoding throws `multipartEncodingFailed` if the URL is not that of a file that can be accessed.
     public func append(_ fileURL: URL, withName name: String, fileName: String, mimeType: String) {
         do {
             let length = try MultipartPartFile(url: fileURL, fileManager: fileManager).length()
@@ -101,10 +101,10 @@ open class MultipartFormData {
 
     // MARK: encoding
 
-    /// Returns the encoded form. Meant for small forms: all of it is in memory.
+    /// Returns the encoded form. This method is meant for small forms, because the whole form is in memory.
     ///
-    /// Throws `multipartEncodingFailed` for the first part that could not be appended, for a stream that cannot be read, and
-    /// for a part whose size differs from the announced one.
+    /// Throws `multipartEncodingFailed` if a part could not be appended, if a stream cannot be read, or if the size of a part
+    /// differs from the size that was passed to `append`.
     public func encode() throws -> Data {
         if let failure { throw failure }
         markFirstAndLastPart()
@@ -125,11 +125,11 @@ open class MultipartFormData {
         return encoded
     }
 
-    /// Writes the encoded form into a new file, in chunks. A part with more bytes than announced is truncated; one with
-    /// fewer is written as it is. A file that cannot be written completely is removed.
+    /// Writes the encoded form into a new file, in chunks. A part with more bytes than were passed to `append` is truncated; a
+    /// part with fewer bytes is written with the bytes that it has. If the file cannot be written completely, it is removed.
     ///
-    /// Throws `multipartEncodingFailed` for the first part that could not be appended, when a file exists at `fileURL`, when
-    /// it is not a file URL, and when a stream cannot be read or the file cannot be written.
+    /// Throws `multipartEncodingFailed` if a part could not be appended, if a file exists at `fileURL`, or if `fileURL` is not a
+    /// file URL. It also throws if a stream cannot be read or the file cannot be written.
     public func writeEncodedData(to fileURL: URL) throws { try write(to: fileURL, isPrivate: false) }
 
     /// Writes the form like `writeEncodedData(to:)`, into a file that only its owner can read.
@@ -148,6 +148,7 @@ open class MultipartFormData {
         do {
             for part in parts {
                 try file.write(delimiterAndHeaders(of: part))
+                // The number of bytes read is not checked: a shorter part is permitted here.
                 _ = try part.read(upTo: part.length) { try file.write($0) }
                 try file.write(closeDelimiter(after: part))
             }
@@ -158,7 +159,7 @@ open class MultipartFormData {
         }
     }
 
-    /// Prepares the form for another encoding. Throws `multipartEncodingFailed` when a stream has been read: only data and
+    /// Prepares the form for another encoding. Throws `multipartEncodingFailed` if a stream has been read: only data and
     /// files can be read again.
     func rewind() throws {
         for part in parts where !part.rewind() {
@@ -168,12 +169,12 @@ open class MultipartFormData {
         }
     }
 
-    /// Stores the first failure, which the encoding throws.
+    /// Stores a failure, which the encoding throws, unless an earlier one is stored.
     private func storeFailure(_ reason: AFError.MultipartEncodingFailureReason) {
         if failure == nil { failure = .multipartEncodingFailed(reason: reason) }
     }
 
-    /// Marks the first and the last part. The marks are never removed: a form is encoded once.
+    /// Marks the first and the last part. The marks are not removed, so no part may be appended after an encoding.
     private func markFirstAndLastPart() {
         parts.first?.isFirst = true
         parts.last?.isLast = true
@@ -189,8 +190,8 @@ open class MultipartFormData {
         part.isLast ? Data("\r\n--\(boundary)--\r\n".utf8) : Data()
     }
 
-    /// Returns a prefix and 16 hexadecimal digits. The length is always 35, so that the size of a form can be computed
-    /// beforehand.
+    /// Returns a prefix and 16 random hexadecimal digits. The length is always 35 bytes, so that the size of a form can be
+    /// computed before it is encoded.
     private static func randomBoundary() -> String {
         let digits = (0..<2).map { _ in
             let text = String(UInt32.random(in: .min ... .max), radix: 16)

@@ -2,21 +2,23 @@
 
 import Foundation
 
-/// A part of a form: its headers and its content, which is read once, or again after `rewind()`. Used by one thread at a
-/// time.
+/// A part of a multipart form: its headers and its content. The content can be read once, and once more after each `rewind()`.
+/// Used by one thread at a time.
 final class MultipartPart {
     /// The source of the content.
     enum Content {
         case data(Data)
-        /// A file, and the stream for its next reading.
+        /// The URL of a file, and the stream that reads it next.
         case file(URL, InputStream)
         case stream(InputStream)
     }
 
     let headers: MultipartPartHeaders
-    /// The announced number of bytes.
+    /// The number of bytes that was passed to `append`.
     let length: UInt64
+    /// Whether the part is the first one of its form.
     var isFirst = false
+    /// Whether the part is the last one of its form.
     var isLast = false
     private var content: Content
     private var hasBeenRead = false
@@ -27,10 +29,11 @@ final class MultipartPart {
         self.length = length
     }
 
-    /// Reads the content in chunks, at most `limit` bytes, and calls `body` with each chunk. Returns the number of bytes read.
+    /// Reads the content in chunks, at most `limit` bytes, and calls `body` with each chunk. Returns the number of bytes read; 0
+    /// if the content has been read already.
     ///
-    /// Chunks that start at or after `end` are counted, but not passed to `body`. Reading stops after a full chunk or more beyond
-    /// `end`, so that an endless stream does not block the encoding forever.
+    /// Chunks that start at or after the offset `end` are counted, but not passed to `body`. Reading stops when at least
+    /// `maximumChunkSize` bytes beyond `end` have been read, so that an endless stream does not block the encoding forever.
     func read(
         upTo limit: UInt64, stoppingAfter end: UInt64 = .max, _ body: (Data) throws -> Void
     ) throws -> UInt64 {
@@ -38,7 +41,7 @@ final class MultipartPart {
         hasBeenRead = true
         switch content {
         case .data(let data):
-            // Data always has the announced length, so that neither limit applies.
+            // `length` is the size of the data, so neither `limit` nor `end` applies.
             try body(data)
             return UInt64(data.count)
         case .file(_, let stream), .stream(let stream):
@@ -46,7 +49,8 @@ final class MultipartPart {
         }
     }
 
-    /// Makes the next reading start at the beginning. Returns false for a stream that has been read.
+    /// Makes the content readable again, from its beginning. Returns false for a stream that has been read, and for a file that
+    /// cannot be opened.
     func rewind() -> Bool {
         guard hasBeenRead else { return true }
         switch content {

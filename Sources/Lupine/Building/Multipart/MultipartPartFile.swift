@@ -2,9 +2,9 @@
 
 import Foundation
 
-/// The checks that a file has to pass to become a part of a form, in order.
+/// A file that is to become a part of a multipart form. `length()` checks whether it can.
 struct MultipartPartFile {
-    /// The failed check.
+    /// The reason why the file cannot become a part.
     struct Failure: Error {
         let reason: AFError.MultipartEncodingFailureReason
     }
@@ -12,7 +12,8 @@ struct MultipartPartFile {
     let url: URL
     let fileManager: FileManager
 
-    /// Returns the file's size; for a symbolic link, that of its target.
+    /// Returns the file's size in bytes; for a symbolic link, that of its target. Throws if the URL is not that of a file that
+    /// can be accessed.
     func length() throws(Failure) -> UInt64 {
         guard url.isFileURL else { throw Failure(reason: .bodyPartURLInvalid(url: url)) }
         try checkReachable()
@@ -29,6 +30,7 @@ struct MultipartPartFile {
         return size
     }
 
+    /// Throws if the file does not exist or cannot be accessed.
     private func checkReachable() throws(Failure) {
         let isReachable: Bool
         do {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// The header lines of a part of a form.
+/// The header lines of a part of a multipart form.
 ///
-/// Names of fields and files come from users. They are written as browsers write them (WHATWG HTML, "multipart/form-data
-/// encoding algorithm"): as raw UTF-8, with a quotation mark, a carriage return and a line feed as `%22`, `%0D` and `%0A`,
-/// so that no name can leave its quotes or its line and inject headers or a body. This deviates from rule E-7.2.2, which leaves
-/// these three characters unescaped. In other values and in header names, CR, LF and NUL become spaces (RFC 9110 §5.5).
+/// Names of fields and files come from users. They are written as browsers write them (WHATWG HTML, "multipart/form-data encoding
+/// algorithm"): in UTF-8, with a quotation mark, a carriage return and a line feed as `%22`, `%0D` and `%0A`. No name can
+/// therefore end its quoted string or its line and add headers or a body. This deviates from rule E-7.2.2, which leaves these
+/// three characters unescaped. In other values and in header names, CR, LF and NUL become spaces (RFC 9110 §5.5).
 struct MultipartPartHeaders {
-    /// The lines, each with its line ending.
+    /// The header lines, each with CRLF at its end.
     let text: String
 
     /// Creates the headers of a field, or of a file if there is a file name.
@@ -24,10 +24,12 @@ struct MultipartPartHeaders {
         text = headers.map { Self.line($0.name, $0.value) }.joined()
     }
 
+    /// Returns the line of a header field, with CRLF at its end.
     private static func line(_ name: String, _ value: String) -> String {
         "\(onOneLine(name)): \(onOneLine(value))\r\n"
     }
 
+    /// Returns the name with the characters escaped that would end a quoted string or a line.
     private static func escapedForQuotes(_ name: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
@@ -41,6 +43,7 @@ struct MultipartPartHeaders {
         return String(result)
     }
 
+    /// Returns the text with CR, LF and NUL replaced by spaces.
     private static func onOneLine(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

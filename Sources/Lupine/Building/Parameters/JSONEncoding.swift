@@ -3,8 +3,8 @@
 public import Foundation
 public import LupineLoading
 
-/// Writes parameters as JSON into the body, for every method. For `Encodable` values see `JSONParameterEncoder`. A value type;
-/// can be used on any thread.
+/// Writes parameters as JSON into the body, for every method. For `Encodable` values see `JSONParameterEncoder`. Can
+/// be used on any thread.
 public struct JSONEncoding: ParameterEncoding {
     /// The reason why an object is not encoded.
     public enum Error: Swift.Error {

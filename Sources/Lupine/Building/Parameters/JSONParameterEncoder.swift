@@ -5,15 +5,15 @@ public import LupineLoading
 
 /// Writes a value as JSON into the body, for every method.
 ///
-/// Can be used on any thread, as long as nothing changes its `JSONEncoder`. `@unchecked Sendable` because it can be
+/// Can be used on any thread, as long as nothing changes its `JSONEncoder`. The class is `@unchecked Sendable` because it can be
 /// subclassed; its only stored property is a constant.
 open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// An encoder that writes JSON on one line, keys in no particular order.
     public static var `default`: JSONParameterEncoder { JSONParameterEncoder() }
     /// An encoder that writes JSON on several lines, with indentation.
-    public static var prettyPrinted: JSONParameterEncoder { make(.prettyPrinted) }
+    public static var prettyPrinted: JSONParameterEncoder { makeParameterEncoder(.prettyPrinted) }
     /// An encoder that writes JSON on one line, keys sorted.
-    public static var sortedKeys: JSONParameterEncoder { make(.sortedKeys) }
+    public static var sortedKeys: JSONParameterEncoder { makeParameterEncoder(.sortedKeys) }
 
     /// The underlying encoder.
     public let encoder: JSONEncoder
@@ -40,7 +40,10 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
         return request
     }
 
-    private static func make(_ formatting: JSONEncoder.OutputFormatting) -> JSONParameterEncoder {
+    /// Returns a parameter encoder whose JSON has this formatting.
+    private static func makeParameterEncoder(
+        _ formatting: JSONEncoder.OutputFormatting
+    ) -> JSONParameterEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = formatting
         return JSONParameterEncoder(encoder: encoder)

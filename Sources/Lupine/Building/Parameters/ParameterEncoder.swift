@@ -4,10 +4,10 @@ public import LupineLoading
 
 /// Writes an `Encodable` value into a request. For untyped dictionaries see `ParameterEncoding`.
 ///
-/// Called on the session's request queue, each time that the request is created, but only if there are parameters.
+/// The session calls it on its request queue, each time that it creates the request, but only if there are parameters.
 public protocol ParameterEncoder: Sendable {
-    /// Returns the request with its parameters; without parameters the request unchanged. A thrown error fails the request:
-    /// an `AFError` as it is, another error as `createURLRequestFailed`.
+    /// Returns the request with its parameters; the unchanged request if `parameters` is nil. A thrown error fails the request:
+    /// an `AFError` unchanged, another error wrapped in `createURLRequestFailed`.
     func encode<Parameters: Encodable & Sendable>(
         _ parameters: Parameters?, into request: URLRequest
     ) throws -> URLRequest

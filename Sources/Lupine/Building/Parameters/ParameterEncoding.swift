@@ -7,9 +7,9 @@ public typealias Parameters = [String: any Any & Sendable]
 
 /// Writes a dictionary of parameters into a request. For typed values see `ParameterEncoder`.
 ///
-/// Called on the session's request queue, each time that the request is created; also without parameters.
+/// The session calls it on its request queue, each time that it creates the request, even if there are no parameters.
 public protocol ParameterEncoding: Sendable {
-    /// Returns the request with its parameters. A thrown error fails the request: an `AFError` as it is, another error as
-    /// `createURLRequestFailed`.
+    /// Returns the request with its parameters. A thrown error fails the request: an `AFError` unchanged, another error wrapped
+    /// in `createURLRequestFailed`.
     func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest
 }

@@ -4,7 +4,7 @@ public import Foundation
 public import LupineLoading
 
 /// Writes parameters as a property list into the body, for every method. For `Encodable` values see
-/// `PropertyListParameterEncoder`. A value type; can be used on any thread.
+/// `PropertyListParameterEncoder`. Can be used on any thread.
 public struct PropertyListEncoding: ParameterEncoding {
     /// The reason why an object is not encoded.
     public enum Error: Swift.Error {
@@ -21,7 +21,7 @@ public struct PropertyListEncoding: ParameterEncoding {
 
     /// The format to write.
     public let format: PropertyListSerialization.PropertyListFormat
-    /// The writing options. Foundation defines none yet.
+    /// The writing options. Foundation defines no options.
     public let options: PropertyListSerialization.WriteOptions
 
     /// Creates an encoding that writes that format.

@@ -5,8 +5,8 @@ public import LupineLoading
 
 /// Writes a value as a property list into the body, for every method.
 ///
-/// Can be used on any thread, as long as nothing changes its `PropertyListEncoder`. `@unchecked Sendable` because it can be
-/// subclassed; its only stored property is a constant.
+/// Can be used on any thread, as long as nothing changes its `PropertyListEncoder`. The class is `@unchecked Sendable` because it
+/// can be subclassed; its only stored property is a constant.
 open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// An encoder that writes XML, the default of `PropertyListEncoding`.
     public static var `default`: PropertyListParameterEncoder { PropertyListParameterEncoder() }
@@ -20,7 +20,7 @@ open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// The underlying encoder.
     public let encoder: PropertyListEncoder
 
-    /// Creates a parameter encoder that uses `encoder` and the format set in it. The default writes XML; a new
+    /// Creates a parameter encoder that uses `encoder` and its output format. The default encoder writes XML. In contrast, a new
     /// `PropertyListEncoder` of Foundation writes the binary format.
     public init(encoder: PropertyListEncoder = makeEncoder(.xml)) { self.encoder = encoder }
 
@@ -43,6 +43,7 @@ open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
         return request
     }
 
+    /// Returns a new encoder that writes this format.
     @usableFromInline static func makeEncoder(
         _ format: PropertyListSerialization.PropertyListFormat
     ) -> PropertyListEncoder {

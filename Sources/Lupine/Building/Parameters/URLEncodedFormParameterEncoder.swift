@@ -6,8 +6,8 @@ public import LupineLoading
 /// Writes a value as a URL-encoded form: into the query of a GET, HEAD or DELETE request, into the body of every other
 /// one.
 ///
-/// Can be used on any thread. `@unchecked Sendable` because it can be subclassed; it stores constants, and the encoder must
-/// not be changed once it is used here.
+/// Can be used on any thread. The class is `@unchecked Sendable` because it can be subclassed. It stores only constants. The
+/// program must not change the encoder after it was passed to the initializer.
 open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// The part of a request that the form is written into.
     public enum Destination: Sendable {
@@ -18,6 +18,7 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
         /// Into the body.
         case httpBody
 
+        /// Whether parameters of a request with this method are written into the query.
         func encodesInQuery(_ method: String) -> Bool {
             switch self {
             case .methodDependent: ["GET", "HEAD", "DELETE"].contains(method)
@@ -65,8 +66,8 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
     ) throws -> URLRequest {
         var request = request
         if var components {
-            let existing = components.percentEncodedQuery.map { $0 + "&" } ?? ""
-            let query = existing + form
+            let existingQuery = components.percentEncodedQuery.map { $0 + "&" } ?? ""
+            let query = existingQuery + form
             components.setEncodedQuery(query.isEmpty ? nil : query)
             guard let url = components.url else { throw Self.missingComponent(.url) }
             request.url = url

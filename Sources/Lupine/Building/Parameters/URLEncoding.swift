@@ -7,7 +7,7 @@ public import LupineLoading
 /// (`application/x-www-form-urlencoded`) into the body of every other one.
 ///
 /// Keys are sorted, nested dictionaries give `key[sub]`, arrays `key[]`. For `Encodable` values see
-/// `URLEncodedFormParameterEncoder`, which writes some values differently. A value type; can be used on any thread.
+/// `URLEncodedFormParameterEncoder`, which writes some values differently. Can be used on any thread.
 public struct URLEncoding: ParameterEncoding {
     /// The part of a request that the pairs are written into.
     public enum Destination: Sendable {
@@ -18,6 +18,7 @@ public struct URLEncoding: ParameterEncoding {
         /// Into the body.
         case httpBody
 
+        /// Whether parameters of a request with this method are written into the query.
         func encodesInQuery(_ method: String?) -> Bool {
             guard let method else { return false }
             return switch self {
@@ -36,9 +37,10 @@ public struct URLEncoding: ParameterEncoding {
         case noBrackets
         /// `key[0]`, `key[1]`
         case indexInBrackets
-        /// Uses a closure that gets the array's whole key and the element's index.
+        /// Uses the result of a closure, which receives the array's whole key and the element's index.
         case custom(@Sendable (_ key: String, _ index: Int) -> String)
 
+        /// Returns the key of the element at `index` of the array under `key`.
         func encode(_ key: String, atIndex index: Int) -> String {
             switch self {
             case .brackets: "\(key)[]"
@@ -102,8 +104,8 @@ public struct URLEncoding: ParameterEncoding {
             guard !parameters.isEmpty,
                 var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
             else { return request }
-            let existing = components.percentEncodedQuery.map { $0 + "&" } ?? ""
-            components.setEncodedQuery(existing + query(parameters))
+            let existingQuery = components.percentEncodedQuery.map { $0 + "&" } ?? ""
+            components.setEncodedQuery(existingQuery + query(parameters))
             request.url = components.url
         } else {
             if request.value(forHTTPHeaderField: "Content-Type") == nil {
@@ -125,6 +127,7 @@ public struct URLEncoding: ParameterEncoding {
     /// Returns `string` with all characters percent-encoded that are not in `CharacterSet.afURLQueryAllowed`.
     public func escape(_ string: String) -> String { PercentEscaping.query.escape(string) }
 
+    /// Returns the pairs of all parameters, sorted by key and joined by `&`.
     private func query(_ parameters: Parameters) -> String {
         var pairs: [(String, String)] = []
         for (key, value) in parameters.sorted(by: { $0.key < $1.key }) {
@@ -133,6 +136,7 @@ public struct URLEncoding: ParameterEncoding {
         return pairs.map { "\($0)=\($1)" }.joined(separator: "&")
     }
 
+    /// Appends the escaped pairs of a value under a key.
     private func append(_ value: QueryValue, key: String, to pairs: inout [(String, String)]) {
         switch value {
         case .object(let entries):

@@ -8,8 +8,7 @@ public struct ServerSentEvent: Hashable, Sendable {
     public let type: String
     /// The `data` lines, joined by line feeds.
     public let data: String
-    /// The last identifier that the stream has sent so far, from which a later request can continue; empty when it has sent
-    /// none.
+    /// The latest identifier that the stream has sent, after which a later request can continue; empty if it has sent none.
     public let lastEventID: String
     /// The delay in seconds that the stream asks clients to wait before they reconnect; nil when it has not sent one.
     public let reconnectionTime: TimeInterval?

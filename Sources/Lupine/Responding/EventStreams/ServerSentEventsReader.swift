@@ -3,20 +3,25 @@
 package import Foundation
 internal import LupineLoading
 
-/// Interprets an event stream (WHATWG HTML §9.2.6): converts fields to events, for one attempt of one handler.
+/// Interprets an event stream (WHATWG HTML §9.2.6): converts lines to fields, and fields to events. A reader reads the stream of
+/// one attempt for one handler.
 ///
-/// An event that exceeds a limit is reported once and then skipped up to the empty line that ends it. Its identifier is
-/// ignored.
+/// If an event exceeds a limit, the reader reports one failure and skips the event up to the empty line that ends it. It ignores
+/// the identifier of the event.
 package struct ServerSentEventsReader: DataStreamReader {
+    /// The maximum length of a line in bytes.
     private let lineLimit: Int
+    /// The maximum size of an event's data in bytes.
     private let eventLimit: Int
     private let position: EventStreamPosition?
     private var lines: LineSplitter
     /// The `data` lines, each followed by a line feed.
     private var data = Data()
+    /// The value of the current event's `event` field; empty if it has none.
     private var type = ""
     /// The value of the current event's `id` field, if it has one.
     private var eventID: String?
+    /// The latest identifier of the stream.
     private var lastEventID: String
     private var reconnectionTime: TimeInterval?
     /// Whether the rest of the current event is ignored.
@@ -33,16 +38,16 @@ package struct ServerSentEventsReader: DataStreamReader {
     }
 
     package mutating func read(_ data: Data) -> [Result<ServerSentEvent, any Error>] {
-        var completed: [LineSplitter.Line] = []
-        lines.split(data) { completed.append($0) }
-        return completed.compactMap { handle($0) }
+        var completedLines: [LineSplitter.Line] = []
+        lines.split(data) { completedLines.append($0) }
+        return completedLines.compactMap { result(of: $0) }
     }
 
     /// Returns no events: an event without an empty line at its end is discarded.
     package mutating func finish() -> [Result<ServerSentEvent, any Error>] { [] }
 
-    /// Returns the event that a line completes, or the failure that it causes.
-    private mutating func handle(_ line: LineSplitter.Line) -> Result<ServerSentEvent, any Error>? {
+    /// Returns the event that a line completes, or the failure that it causes; nil for any other line.
+    private mutating func result(of line: LineSplitter.Line) -> Result<ServerSentEvent, any Error>? {
         switch line {
         case .tooLong: return isSkipping ? nil : skipEvent(.lineTooLong(limit: lineLimit))
         case .complete(let line) where line.isEmpty: return dispatchEvent()
@@ -51,15 +56,18 @@ package struct ServerSentEventsReader: DataStreamReader {
             let colon = line.firstIndex(of: UInt8(ascii: ":"))
             // A line that begins with a colon is a comment.
             if colon == line.startIndex { return nil }
+            // A line without a colon is the name of a field with an empty value. One space after the colon is not part of the
+            // value.
             var value = colon.map { line[($0 + 1)...] } ?? Data()
             if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
-            return handleField(line[..<(colon ?? line.endIndex)], value: value)
+            return storeField(line[..<(colon ?? line.endIndex)], value: value)
         }
     }
 
-    /// Stores the value of a field. Returns a failure if the event becomes too large.
-    private mutating func handleField(_ name: Data, value: Data) -> Result<ServerSentEvent, any Error>? {
-        // No known field name is longer, and comparing a long name from the server would be expensive.
+    /// Stores the value of a field of the current event. Ignores unknown fields. Returns a failure if the event becomes too
+    /// large.
+    private mutating func storeField(_ name: Data, value: Data) -> Result<ServerSentEvent, any Error>? {
+        // The longest known name, `event`, has five bytes. Comparing a long name from the server would be expensive.
         guard name.count <= 5 else { return nil }
         switch String(decoding: name, as: UTF8.self) {
         case "data":
@@ -69,6 +77,7 @@ package struct ServerSentEventsReader: DataStreamReader {
             }
             data.append(value)
             data.append(UInt8(ascii: "\n"))
+        // An unsuitable value does not change the type or the identifier.
         case "event": type = Self.shortText(value) ?? type
         case "id": if !value.contains(0) { eventID = Self.shortText(value) ?? eventID }
         case "retry": setReconnectionTime(value)
@@ -78,7 +87,7 @@ package struct ServerSentEventsReader: DataStreamReader {
     }
 
     /// Returns the text of an event type or an identifier; nil if it is too long or has a long run of combining characters. Such
-    /// a value is ignored, because types and identifiers are compared, and an identifier is sent in a header field.
+    /// texts are unsuitable, because they are expensive to compare, and because an identifier is sent in a header field.
     private static func shortText(_ value: Data) -> String? {
         guard value.count <= PeerText.longestKept else { return nil }
         let text = String(decoding: value, as: UTF8.self)
@@ -101,17 +110,18 @@ package struct ServerSentEventsReader: DataStreamReader {
         return .failure(error)
     }
 
-    /// Handles the empty line: returns the event, if there is one, and starts the next.
+    /// Ends the current event at an empty line, and starts the next. Returns the event, if it has data and was not skipped.
     private mutating func dispatchEvent() -> Result<ServerSentEvent, any Error>? {
         defer {
-            // The buffer of a usual event is reused; that of an event of more than 64 KiB is freed.
+            // The buffer is reused for the next event, unless this event had more than 64 KiB of data.
             data.removeAll(keepingCapacity: data.count <= 1 << 16)
             type = ""
             isSkipping = false
         }
         let identifier = eventID.take()
         if isSkipping { return nil }
-        // Compared only when the event had an `id`: an identifier may be long, and empty lines are cheap to send.
+        // Compares identifiers only if the event has an `id`. Otherwise a server could cause many comparisons of long identifiers
+        // by sending empty lines.
         if let identifier, !lastEventID.utf8.elementsEqual(identifier.utf8) {
             lastEventID = identifier
             position?.setLastEventID(identifier)

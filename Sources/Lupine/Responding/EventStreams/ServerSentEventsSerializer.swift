@@ -2,11 +2,11 @@
 
 public import Foundation
 
-/// Parses `text/event-stream` (WHATWG HTML §9.2): the handler gets a result for each event.
+/// Parses `text/event-stream` (WHATWG HTML §9.2): the handler receives a result for each event.
 ///
-/// The serializer only holds settings and can be used for any number of handlers and requests; each handler and attempt
-/// reads its stream independently. Only an `EventStreamPosition` is shared by the handlers that use it, and should belong to
-/// one request.
+/// The serializer contains only settings, so it can be used for any number of handlers and requests. Each handler and attempt
+/// reads its stream independently. An exception is `position`: all handlers that use the serializer update the same position, so
+/// a serializer with a position should be used for one handler only.
 ///
 /// ```swift
 /// let position = EventStreamPosition()
@@ -16,8 +16,8 @@ public import Foundation
 ///     }
 /// ```
 ///
-/// An event that exceeds a limit is reported as a failure, and the stream continues with the next event. Data without an
-/// empty line at its end when the stream ends is not an event.
+/// An event that exceeds a limit is reported as a failure, and the stream continues with the next event. If the stream ends
+/// without an empty line after the last event, that event is incomplete and is discarded.
 public struct ServerSentEventsSerializer: SpanningStreamSerializer {
     /// The reason why data is not exactly one event.
     public enum Mismatch: Error, Hashable, Sendable {
@@ -25,7 +25,7 @@ public struct ServerSentEventsSerializer: SpanningStreamSerializer {
         case eventCount(Int)
     }
 
-    /// The position that the readers update; nil for none.
+    /// The position from which the readers start, and which they update; nil for none.
     public let position: EventStreamPosition?
     /// The maximum length of a line in bytes.
     public let maximumLineLength: Int
@@ -35,7 +35,7 @@ public struct ServerSentEventsSerializer: SpanningStreamSerializer {
     /// Creates a serializer.
     ///
     /// - Parameters:
-    ///   - position: Stores the identifier of the last event, from which a later attempt or request continues.
+    ///   - position: Stores the identifier of the last event, after which a later attempt or request continues.
     ///   - maximumLineLength: The maximum length of a line in bytes; 1 MiB by default.
     ///   - maximumEventSize: The maximum size of an event's data in bytes; 4 MiB by default.
     public init(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension DataResponse: CustomStringConvertible {
-    /// The result.
+    /// The text of the result.
     public var description: String { "\(result)" }
 }
 
@@ -9,21 +9,21 @@ extension DataResponse: CustomDebugStringConvertible {
     /// The request, the response, their header fields and bodies, the durations and the result, for use in a debugger.
     /// Values of `Authorization`, `Cookie` and similar fields are redacted.
     public var debugDescription: String {
-        var text = ResponseDescription()
+        var description = ResponseDescription()
         guard let request else {
-            text.add("Request", nil)
-            text.add("Result", "\(result)")
-            return text.text
+            description.add("Request", nil)
+            description.add("Result", "\(result)")
+            return description.text
         }
-        text.add(request)
+        description.add(request)
         if let response {
-            text.add(response)
-            text.add(body: data, type: response.value(forHTTPHeaderField: "Content-Type"))
+            description.add(response)
+            description.add(body: data, type: response.value(forHTTPHeaderField: "Content-Type"))
         } else {
-            text.add("Response", nil)
+            description.add("Response", nil)
         }
-        text.addDurations(metrics: metrics, serialization: serializationDuration)
-        text.add("Result", "\(result)")
-        return text.text
+        description.addDurations(metrics: metrics, serialization: serializationDuration)
+        description.add("Result", "\(result)")
+        return description.text
     }
 }

@@ -9,8 +9,8 @@ extension DataResponse {
         with(result.map(transform))
     }
 
-    /// Returns the response with its value transformed. An error of `transform` becomes the failure, unwrapped. `transform`
-    /// is not called for a failure.
+    /// Returns the response with its value transformed. If `transform` throws, the thrown error becomes the failure, not wrapped
+    /// in an `AFError`. `transform` is not called for a failure.
     public func tryMap<NewSuccess: Sendable>(
         _ transform: (Success) throws -> NewSuccess
     ) -> DataResponse<NewSuccess, any Error> {
@@ -24,14 +24,15 @@ extension DataResponse {
         with(result.mapError(transform))
     }
 
-    /// Returns the response with its error transformed. An error of `transform` becomes the failure instead, unwrapped.
-    /// `transform` is not called for a success.
+    /// Returns the response with its error transformed. If `transform` throws, the thrown error becomes the failure, not wrapped
+    /// in an `AFError`. `transform` is not called for a success.
     public func tryMapError<NewFailure: Error>(
         _ transform: (Failure) throws -> NewFailure
     ) -> DataResponse<Success, any Error> {
         with(result.tryMapError(transform))
     }
 
+    /// Returns a copy of the response with this result.
     private func with<NewSuccess, NewFailure>(
         _ result: Result<NewSuccess, NewFailure>
     ) -> DataResponse<NewSuccess, NewFailure> {

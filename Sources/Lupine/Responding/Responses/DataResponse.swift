@@ -6,7 +6,7 @@ public import LupineLoading
 /// The response of a request whose failures are `AFError`s.
 public typealias AFDataResponse<Success> = DataResponse<Success, AFError>
 
-/// The outcome of a data or upload request: the result, and the request, response, data and metrics behind it.
+/// The outcome of a data or upload request: the result, and the request, response, data and metrics that led to it.
 public struct DataResponse<Success: Sendable, Failure: Error & Sendable>: Sendable {
     /// The sent request, after adaptation; nil when no request was created.
     public let request: URLRequest?

@@ -3,7 +3,7 @@
 internal import Foundation
 
 extension DownloadResponse: CustomStringConvertible {
-    /// The result.
+    /// The text of the result.
     public var description: String { "\(result)" }
 }
 
@@ -11,22 +11,22 @@ extension DownloadResponse: CustomDebugStringConvertible {
     /// The request, the response, their header fields, the file URL, the durations and the result, for use in a debugger.
     /// Values of `Authorization`, `Cookie` and similar fields are redacted.
     public var debugDescription: String {
-        var text = ResponseDescription()
+        var description = ResponseDescription()
         guard let request else {
-            text.add("Request", nil)
-            text.add("Result", "\(result)")
-            return text.text
+            description.add("Request", nil)
+            description.add("Result", "\(result)")
+            return description.text
         }
-        text.add(request)
+        description.add(request)
         if let response {
-            text.add(response)
+            description.add(response)
         } else {
-            text.add("Response", nil)
+            description.add("Response", nil)
         }
-        text.add("File URL", fileURL?.path)
-        text.add("Resume Data", resumeData.map(ResponseDescription.sizeText(of:)))
-        text.addDurations(metrics: metrics, serialization: serializationDuration)
-        text.add("Result", "\(result)")
-        return text.text
+        description.add("File URL", fileURL?.path)
+        description.add("Resume Data", resumeData.map(ResponseDescription.sizeText(of:)))
+        description.addDurations(metrics: metrics, serialization: serializationDuration)
+        description.add("Result", "\(result)")
+        return description.text
     }
 }

@@ -6,7 +6,7 @@ public import LupineLoading
 /// The response of a download whose failures are `AFError`s.
 public typealias AFDownloadResponse<Success> = DownloadResponse<Success, AFError>
 
-/// The outcome of a download: the result, and the request, response, file and metrics behind it.
+/// The outcome of a download: the result, and the request, response, file and metrics that led to it.
 public struct DownloadResponse<Success: Sendable, Failure: Error & Sendable>: Sendable {
     /// The sent request, after adaptation; nil when no request was created.
     public let request: URLRequest?

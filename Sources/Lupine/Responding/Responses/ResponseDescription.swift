@@ -3,23 +3,23 @@
 internal import Foundation
 internal import LupineLoading
 
-/// Describes a response as text for a developer: blocks with a title in brackets, followed by indented lines.
+/// Builds the description of a response for a developer: titles in brackets, followed by values or by indented lines.
 ///
-/// Shows all header fields, with the values of credentials redacted, and short text bodies. Meant for debuggers. Not meant for
-/// logs, because bodies and other fields may be secret too.
+/// The description contains all header fields, with the values of credentials redacted, and short text bodies. It is meant for
+/// debuggers, not for logs, because bodies and other fields may be secret too.
 struct ResponseDescription {
     /// The maximum size in bytes of a body that is shown.
     static let maximumBodySize = 100_000
     private static let indentationUnit = "    "
-    /// Substrings of the media types of bodies that are shown.
+    /// A body is shown as text if its media type contains one of these strings.
     private static let textualTypes = ["json", "xml", "text"]
 
     private var lines: [String] = []
 
-    /// The blocks in order.
+    /// The whole description.
     var text: String { lines.joined(separator: "\n") }
 
-    /// Adds a line with a value.
+    /// Adds a line with a title and a value, or `None` for nil. `depth` is the number of indentation units before the line.
     mutating func add(_ name: String, _ value: String?, depth: Int = 0) {
         lines.append(Self.indentation(depth) + "[\(name)]: \(value ?? "None")")
     }
@@ -62,6 +62,7 @@ struct ResponseDescription {
     /// Returns the size of data as text.
     static func sizeText(of data: Data) -> String { "\(data.count) bytes" }
 
+    /// Adds the header fields sorted by name, with the values of credentials redacted.
     private mutating func add(_ headers: HTTPHeaders) {
         if headers.isEmpty { return add("Headers", nil, depth: 1) }
         addTitle("Headers", depth: 1)
@@ -72,6 +73,7 @@ struct ResponseDescription {
         }
     }
 
+    /// Adds a title on a line of its own.
     private mutating func addTitle(_ name: String, depth: Int) {
         lines.append(Self.indentation(depth) + "[\(name)]:")
     }

@@ -5,7 +5,7 @@ public import LupineLoading
 
 /// Returns a response's content as data, after preprocessing.
 public final class DataResponseSerializer: ResponseSerializer {
-    /// Processes the content first.
+    /// Changes the content before it is serialized.
     public let dataPreprocessor: any DataPreprocessor
     /// The status codes whose responses may be empty.
     public let emptyResponseCodes: Set<Int>
@@ -23,8 +23,8 @@ public final class DataResponseSerializer: ResponseSerializer {
         self.emptyRequestMethods = emptyRequestMethods
     }
 
-    /// Whether the serializer calls no code of the program and does no work.
-    var isBare: Bool { type(of: dataPreprocessor) == PassthroughPreprocessor.self }
+    /// Whether the serializer returns the received content unchanged, without calling code of the program.
+    var isPassthrough: Bool { type(of: dataPreprocessor) == PassthroughPreprocessor.self }
 
     /// Returns the content; empty data when there is no content and an empty response is allowed.
     public func serialize(

@@ -3,10 +3,10 @@
 public import Foundation
 public import LupineLoading
 
-/// Decodes a response's content from JSON, or from the format of another decoder. The decoder gets the received data without
-/// a copy.
+/// Decodes a response's content from JSON, or from the format of another decoder. The received data is not copied for the
+/// decoder.
 public final class DecodableResponseSerializer<T: Decodable & Sendable>: ResponseSerializer {
-    /// Processes the content first.
+    /// Changes the content before it is serialized.
     public let dataPreprocessor: any DataPreprocessor
     /// Decodes the value.
     public let decoder: any DataDecoder
@@ -28,9 +28,8 @@ public final class DecodableResponseSerializer<T: Decodable & Sendable>: Respons
         self.emptyRequestMethods = emptyRequestMethods
     }
 
-    /// Returns the decoded value; the empty value of `T` when there is no content and an empty response is allowed. Throws
-    /// `decodingFailed` when the decoder fails, and `invalidEmptyResponse` when an empty response is allowed but `T` has no
-    /// empty value.
+    /// Returns the decoded value. If there is no content and an empty response is allowed, returns the empty value of `T`; throws
+    /// `invalidEmptyResponse` if `T` has none. Throws `decodingFailed` if the decoder fails.
     public func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
     ) throws -> T {

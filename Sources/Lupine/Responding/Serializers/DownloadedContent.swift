@@ -3,15 +3,15 @@
 internal import Foundation
 internal import LupineLoading
 
-/// Reads the file of a download into memory.
+/// Reads the file of a download into memory, unless it is longer than the session's limit.
 ///
-/// The session sets the limit. `serializeDownload` has no parameter for it, so the request binds it as a task-local value around
-/// the call.
+/// `serializeDownload` has no parameter for the limit, so the request binds it as a task-local value around the call.
 enum DownloadedContent {
     /// The limit of the session whose download is being serialized.
     @TaskLocal static var limit = CollectedBodyLimit.standard
 
-    /// Returns the content of the file. Throws the limit's error if the file is too long, and errors of reading.
+    /// Returns the content of the file. Throws if the file cannot be read, and the limit's error if it is too long. `source` is
+    /// the URL of the download, which that error names.
     static func read(_ file: URL, of source: URL?) throws -> Data {
         let handle = try FileHandle(forReadingFrom: file)
         defer { try? handle.close() }

@@ -6,7 +6,7 @@ public protocol EmptyResponse: Sendable {
     static func emptyValue() -> Self
 }
 
-/// The type to decode from a response without content. All values are equal.
+/// The type to decode if responses have no content. It has a single value.
 public struct Empty: Hashable, Codable, Sendable, EmptyResponse {
     /// The only value.
     public static let value = Empty()

@@ -3,8 +3,8 @@
 internal import Foundation
 
 extension String.Encoding {
-    /// Creates the encoding with that name in the IANA character set registry, ignoring case; nil for all but Unicode
-    /// encodings and ISO 8859-1.
+    /// Creates the encoding with this name in the IANA character set registry, ignoring case. Returns nil for encodings other
+    /// than those of Unicode and ISO 8859-1.
     init?(ianaCharsetName name: String) {
         switch name.lowercased() {
         case "utf-8": self = .utf8

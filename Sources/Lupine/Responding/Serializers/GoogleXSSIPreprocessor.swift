@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// Removes the prefix `)]}',` and the line feed that some services put before their JSON to prevent its inclusion as a
+/// Removes the prefix `)]}',` and a line feed, which some services put before their JSON so that no page can include it as a
 /// script.
 public struct GoogleXSSIPreprocessor: DataPreprocessor {
     private static let prefix = Data(")]}',\n".utf8)
@@ -10,7 +10,7 @@ public struct GoogleXSSIPreprocessor: DataPreprocessor {
     /// Creates a preprocessor.
     public init() {}
 
-    /// Returns `data` without the six bytes if it starts with them.
+    /// Returns `data` without the prefix and the line feed, or unchanged if it does not start with them.
     public func preprocess(_ data: Data) throws -> Data {
         data.starts(with: Self.prefix) ? data.dropFirst(Self.prefix.count) : data
     }

@@ -6,7 +6,7 @@ public import LupineLoading
 /// Converts a response's content from JSON to untyped dictionaries and arrays.
 @available(*, deprecated, message: "Decode a type of your own with DecodableResponseSerializer.")
 public final class JSONResponseSerializer: ResponseSerializer {
-    /// Processes the content first.
+    /// Changes the content before it is serialized.
     public let dataPreprocessor: any DataPreprocessor
     /// The status codes whose responses may be empty.
     public let emptyResponseCodes: Set<Int>

@@ -5,7 +5,8 @@ public import LupineLoading
 
 // Default implementations for serializers. All of them run on the session's serialization queue.
 
-/// The default methods and status codes with empty responses; created once, not for each request.
+/// The default methods and status codes whose responses may be empty. The sets are stored, because creating them for each request
+/// takes time.
 private enum EmptyResponseDefaults {
     static let requestMethods: Set<HTTPMethod> = [.head]
     static let responseCodes: Set<Int> = [204, 205]
@@ -58,10 +59,11 @@ extension ResponseSerializer {
 }
 
 extension DownloadResponseSerializerProtocol where Self: DataResponseSerializerProtocol {
-    /// Reads the whole file and serializes its content. A missing file fails with `inputFileNil`, an unreadable one with
-    /// `inputFileReadFailed`. A file that is longer than the session's `collectedBodyLimit` fails with
-    /// `customSerializationFailed(URLError.dataLengthExceedsMaximum)` and is kept. An empty file is treated like a response
-    /// without content.
+    /// Reads the whole file and serializes its content. An empty file is treated like a response without content.
+    ///
+    /// Throws `error` if there is one, `inputFileNil` if there is no file, and `inputFileReadFailed` if the file cannot be read.
+    /// If the file is longer than the session's `collectedBodyLimit`, throws
+    /// `customSerializationFailed(URLError.dataLengthExceedsMaximum)` and does not delete the file.
     public func serializeDownload(
         request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
     ) throws -> SerializedObject {

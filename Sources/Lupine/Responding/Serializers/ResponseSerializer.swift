@@ -8,9 +8,9 @@ public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
     /// The type of the value.
     associatedtype SerializedObject: Sendable
 
-    /// Returns the value. A thrown error fails the response: an `AFError` as it is, another error as
-    /// `responseSerializationFailed(.customSerializationFailed)`. `error` is the failure of the request, if it has failed
-    /// already.
+    /// Returns the value. A thrown error becomes the failure of the response: an `AFError` unchanged, another error wrapped in
+    /// `responseSerializationFailed(.customSerializationFailed)`. `error` is the request's error; nil if the request has not
+    /// failed.
     func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
     ) throws -> SerializedObject
@@ -21,19 +21,19 @@ public protocol DownloadResponseSerializerProtocol<SerializedObject>: Sendable {
     /// The type of the value.
     associatedtype SerializedObject: Sendable
 
-    /// Returns the value. A thrown error fails the response: an `AFError` as it is, another error as
-    /// `responseSerializationFailed(.customSerializationFailed)`. `error` is the failure of the request, if it has failed
-    /// already.
+    /// Returns the value. A thrown error becomes the failure of the response: an `AFError` unchanged, another error wrapped in
+    /// `responseSerializationFailed(.customSerializationFailed)`. `error` is the request's error; nil if the request has not
+    /// failed.
     func serializeDownload(
         request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
     ) throws -> SerializedObject
 }
 
-/// A serializer for both kinds of requests, with a preprocessor and rules for empty responses.
+/// A serializer for data requests and downloads, with a preprocessor and rules for empty responses.
 public protocol ResponseSerializer<SerializedObject>: DataResponseSerializerProtocol,
     DownloadResponseSerializerProtocol
 {
-    /// Processes the content before it is serialized.
+    /// Changes the content before it is serialized.
     var dataPreprocessor: any DataPreprocessor { get }
     /// The methods whose responses may be empty. A response without content fails with `inputDataNilOrZeroLength` unless its
     /// request's method or its status code allows it to be empty.

@@ -3,8 +3,9 @@
 internal import Foundation
 
 extension Result where Failure == AFError {
-    /// Returns the result of a serializer and its duration in seconds. Errors other than `AFError` are wrapped.
-    static func timed(_ serialize: () throws -> Success) -> (Self, TimeInterval) {
+    /// Calls a serializer. Returns its result and the duration of the call in seconds. An error other than an `AFError` is
+    /// wrapped in `responseSerializationFailed(.customSerializationFailed)`.
+    static func timed(_ serialize: () throws -> Success) -> (result: Self, duration: TimeInterval) {
         let start = ContinuousClock.now
         let result: Self
         do {

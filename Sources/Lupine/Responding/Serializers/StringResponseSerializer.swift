@@ -5,12 +5,12 @@ public import LupineLoading
 
 /// Converts a response's content to text.
 ///
-/// The encoding is `encoding`; if that is nil, the one that the response declares; otherwise ISO Latin-1, in which any bytes
-/// are valid text.
+/// The encoding of the content is `encoding`. If that is nil, it is the encoding that the response declares. If the response
+/// declares none, it is ISO Latin-1, in which any bytes are valid text.
 public final class StringResponseSerializer: ResponseSerializer {
-    /// Processes the content first.
+    /// Changes the content before it is serialized.
     public let dataPreprocessor: any DataPreprocessor
-    /// The encoding of the content, which overrides that of the response; nil to use the response's.
+    /// The encoding of the content, whatever the response declares; nil to use the encoding that the response declares.
     public let encoding: String.Encoding?
     /// The status codes whose responses may be empty.
     public let emptyResponseCodes: Set<Int>

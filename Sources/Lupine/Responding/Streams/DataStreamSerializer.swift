@@ -7,7 +7,7 @@ public protocol DataStreamSerializer: Sendable {
     /// The type of the values.
     associatedtype SerializedObject: Sendable
 
-    /// Returns the value of one piece. A thrown error is the result of that piece: an `AFError` as it is, another error as
-    /// `responseSerializationFailed(.customSerializationFailed)`.
+    /// Returns the value of one piece. A thrown error becomes the result of that piece: an `AFError` unchanged, another error
+    /// wrapped in `responseSerializationFailed(.customSerializationFailed)`.
     func serialize(_ data: Data) throws -> SerializedObject
 }

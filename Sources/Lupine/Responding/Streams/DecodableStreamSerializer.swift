@@ -4,11 +4,12 @@ public import Foundation
 
 /// Decodes each piece of a stream separately, for servers that send one value at a time and pause in between.
 ///
-/// If values may be split or joined on arrival, the server must mark where they end: see `NDJSONSerializer`.
+/// The network may divide a value into several pieces, or join several values to one piece. If that can happen, the server must
+/// mark where each value ends: see `NDJSONSerializer`.
 public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSerializer {
-    /// Decodes the pieces.
+    /// Decodes each piece.
     public let decoder: any DataDecoder
-    /// Processes each piece first.
+    /// Changes each piece before it is decoded.
     public let dataPreprocessor: any DataPreprocessor
 
     /// Creates a serializer.

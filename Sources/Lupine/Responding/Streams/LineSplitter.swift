@@ -2,10 +2,10 @@
 
 import Foundation
 
-/// Splits a stream into lines, independent of how it is divided into pieces. Does not interpret the lines.
+/// Splits a stream into lines. The lines do not depend on the pieces in which the stream arrives.
 ///
-/// A line longer than the limit is reported once, as soon as the limit is exceeded, and then skipped to its end: a peer that
-/// never ends a line cannot use more memory than the limit. A byte order mark at the beginning of the stream is dropped.
+/// If a line exceeds the limit, the splitter reports it at once and skips it to its end. A peer that never ends a line therefore
+/// cannot use more memory than the limit. A byte order mark at the beginning of the stream is removed.
 struct LineSplitter: Sendable {
     /// The characters that end a line.
     enum Ending: Sendable {
@@ -23,19 +23,23 @@ struct LineSplitter: Sendable {
         case tooLong
     }
 
+    /// The byte order mark, U+FEFF, in UTF-8.
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
     private static let lineFeed: UInt8 = 0x0A
     private static let carriageReturn: UInt8 = 0x0D
 
     private let ending: Ending
+    /// The maximum length of a line in bytes.
     private let limit: Int
     /// The beginning of the line whose ending has not been received.
     private var unfinishedLine = Data()
+    /// Whether the unfinished line is the first of the stream, which may begin with a byte order mark.
     private var isFirstLine = true
     /// Whether the rest of a line that is too long is being skipped.
     private var isSkipping = false
-    /// Whether the stream so far ends with a carriage return that has ended a line. A line feed that follows belongs to it.
-    private var endedWithReturn = false
+    /// Whether the last piece ended with a carriage return that has ended a line. If the next piece begins with a line feed, the
+    /// line feed belongs to the same line ending.
+    private var ignoresNextLineFeed = false
 
     init(ending: Ending, limit: Int) {
         self.ending = ending
@@ -45,8 +49,8 @@ struct LineSplitter: Sendable {
     /// Calls `body` with each line that `data` completes, in order.
     mutating func split(_ data: Data, _ body: (Line) -> Void) {
         var start = data.startIndex
-        if endedWithReturn, let first = data.first {
-            endedWithReturn = false
+        if ignoresNextLineFeed, let first = data.first {
+            ignoresNextLineFeed = false
             if first == Self.lineFeed { start += 1 }
         }
         while start < data.endIndex {
@@ -56,7 +60,7 @@ struct LineSplitter: Sendable {
             start = end + 1
             if ending == .lineFeedOrReturn, data[end] == Self.carriageReturn {
                 if start == data.endIndex {
-                    endedWithReturn = true
+                    ignoresNextLineFeed = true
                 } else if data[start] == Self.lineFeed {
                     start += 1
                 }
@@ -64,7 +68,7 @@ struct LineSplitter: Sendable {
         }
     }
 
-    /// Calls `body` with the last line, if the stream has ended without an ending for it.
+    /// Ends the stream. If its last line has no line ending, calls `body` with that line.
     mutating func finish(_ body: (Line) -> Void) {
         if !unfinishedLine.isEmpty { endLine(body) }
         isSkipping = false
@@ -72,6 +76,7 @@ struct LineSplitter: Sendable {
 
     /// Returns the index of the first byte that ends a line.
     private func firstLineEnd(in data: Data, from start: Int) -> Int? {
+        // The indices of a span begin at 0, those of the data at `offset`.
         let bytes = data.span
         let offset = data.startIndex
         let returnEndsLine = ending == .lineFeedOrReturn
@@ -98,7 +103,7 @@ struct LineSplitter: Sendable {
         unfinishedLine.append(bytes)
     }
 
-    /// Calls `body` with the unfinished line, which is complete now, unless the line is being skipped.
+    /// Ends the unfinished line. Calls `body` with it, unless it is being skipped.
     private mutating func endLine(_ body: (Line) -> Void) {
         defer {
             isFirstLine = false

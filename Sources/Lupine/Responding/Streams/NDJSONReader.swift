@@ -6,9 +6,9 @@ package import Foundation
 package struct NDJSONReader<T: Decodable & Sendable>: DataStreamReader {
     private let serializer: NDJSONSerializer<T>
     private var lines: LineSplitter
-    /// The maximum number of errors for one piece; further failing lines share the last error. It limits the memory: an error
-    /// takes several hundred bytes, but a line that causes one may have only two.
-    private let maximumErrors = 16
+    /// The maximum number of different errors for one piece. Further lines that fail share the last error. This limits the memory
+    /// for errors: an error takes several hundred bytes, but a line that causes an error may have only two.
+    private let maximumErrorCount = 16
 
     /// Creates a reader for one attempt.
     package init(_ serializer: NDJSONSerializer<T>) {
@@ -17,21 +17,21 @@ package struct NDJSONReader<T: Decodable & Sendable>: DataStreamReader {
     }
 
     package mutating func read(_ data: Data) -> [Result<T, any Error>] {
-        var completed: [LineSplitter.Line] = []
-        lines.split(data) { completed.append($0) }
+        var completedLines: [LineSplitter.Line] = []
+        lines.split(data) { completedLines.append($0) }
         var errors: [any Error] = []
-        return completed.compactMap { line in
+        return completedLines.compactMap { line in
             let result = result(of: line)
             guard case .failure(let error)? = result else { return result }
-            if errors.count < maximumErrors { errors.append(error) }
+            if errors.count < maximumErrorCount { errors.append(error) }
             return .failure(errors.last ?? error)
         }
     }
 
     package mutating func finish() -> [Result<T, any Error>] {
-        var completed: [LineSplitter.Line] = []
-        lines.finish { completed.append($0) }
-        return completed.compactMap { result(of: $0) }
+        var completedLines: [LineSplitter.Line] = []
+        lines.finish { completedLines.append($0) }
+        return completedLines.compactMap { result(of: $0) }
     }
 
     /// Returns the result for a line; nil for a line of white space.

@@ -2,13 +2,15 @@
 
 public import Foundation
 
-/// Decodes newline-delimited JSON (JSON Lines): the handler gets a result for each line.
+/// Decodes newline-delimited JSON (JSON Lines): the handler receives a result for each line.
 ///
-/// The serializer only holds settings and can be used for any number of handlers and requests; each handler and attempt
+/// The serializer contains only settings, so it can be used for any number of handlers and requests. Each handler and attempt
 /// reads its stream independently. Lines end with a line feed; a carriage return before it is white space. Empty lines are
-/// ignored, and the last line needs no ending. A line that cannot be decoded fails with `decodingFailed`, one that is longer
-/// than the limit with `StreamLimitError`; after either failure the stream continues with the next line. When more than 16
-/// lines of one piece fail, the later ones fail with the error of the sixteenth.
+/// ignored, and the last line needs no line feed.
+///
+/// A line that cannot be decoded fails with `decodingFailed`. A line that is longer than the limit fails with `StreamLimitError`.
+/// After a failure the stream continues with the next line. If more than 16 lines of one piece fail, the later ones fail with the
+/// error of the sixteenth.
 public struct NDJSONSerializer<T: Decodable & Sendable>: SpanningStreamSerializer {
     /// Decodes the lines.
     public let decoder: any DataDecoder
@@ -18,7 +20,7 @@ public struct NDJSONSerializer<T: Decodable & Sendable>: SpanningStreamSerialize
     /// Creates a serializer.
     ///
     /// - Parameters:
-    ///   - decoder: Decodes the lines; any format is possible whose values contain no line feeds.
+    ///   - decoder: Decodes the lines. It may use any format whose values contain no line feeds.
     ///   - maximumLineLength: The maximum length of a line in bytes; 16 MiB by default.
     public init(decoder: any DataDecoder = JSONDecoder(), maximumLineLength: Int = 1 << 24) {
         self.decoder = decoder

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
 
 /// Counts the bytes of a stream that wait for its handlers, and decides whether there are too many. Bytes that wait for several
-/// handlers count once for each. A value, which the request keeps under its lock.
+/// handlers count once for each of them. The request guards the backlog with its lock.
 struct StreamBacklog {
-    /// The backlog is full when more bytes than this are waiting.
+    /// The backlog becomes full when more bytes than this wait.
     static let highWater = 256 * 1024
-    /// A full backlog remains full until no more bytes than this are waiting.
+    /// A full backlog remains full until no more bytes than this wait.
     static let lowWater = 64 * 1024
-    /// The maximum number of pieces of content that may wait without filling the backlog, however small they are.
+    /// The number of pieces of content that may wait without filling the backlog, even if each is very small.
     private static let maximumPieces = 64
 
-    /// Returns the number of bytes for which a piece of `bytes` bytes counts; 0 for an empty piece.
+    /// Returns the number of bytes that the backlog counts for a piece of `bytes` bytes; 0 for an empty piece. A small piece
+    /// counts for more than its bytes, because it takes memory and time apart from its content.
     static func weight(of bytes: Int) -> Int { bytes == 0 ? 0 : max(bytes, highWater / maximumPieces) }
 
-    /// The number of bytes that wait.
+    /// The number of bytes that wait, as counted by `weight(of:)`.
     private(set) var count = 0
-    /// Whether the request has to hold the transfer.
+    /// Whether too many bytes wait, so that the request has to pause the transfer.
     private(set) var isFull = false
 
     /// Adds bytes that wait for a handler.

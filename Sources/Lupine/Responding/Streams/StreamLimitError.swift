@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The limit of the serializer that a value of a stream exceeded. The reader skips that value and continues with the next one.
+/// The error for a value of a stream that exceeds a limit of the serializer. The reader skips that value and continues with the
+/// next one.
 public enum StreamLimitError: Error, Hashable, Sendable {
     /// A line has more bytes than `limit`.
     case lineTooLong(limit: Int)

@@ -8,11 +8,13 @@ internal import LupineLoading
 /// Called for one piece after the other, on a serial queue. The first piece of a later attempt creates a new reader. The old
 /// reader is discarded, and with it the beginning of a value that the earlier attempt did not complete.
 final class StreamSerialization<Value: Sendable>: Sendable {
+    /// A reader, and the number of the attempt whose stream it reads.
     private struct AttemptReader: Sendable {
         var attempt: Int
         var reader: any DataStreamReader<Value>
     }
 
+    /// The way in which the serializer converts pieces to values.
     private enum Mode: Sendable {
         /// Each piece is a value.
         case perPiece(@Sendable (Data) throws -> Value)
@@ -31,7 +33,7 @@ final class StreamSerialization<Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns the results for `data`, which was received in that attempt.
+    /// Returns the results for a piece of the stream, which was received in the attempt with this number.
     func results(of data: Data, attempt: Int) -> [Result<Value, AFError>] {
         switch mode {
         case .perPiece(let serialize): [Result { try serialize(data) }.mapError(Self.asAFError)]
@@ -39,7 +41,7 @@ final class StreamSerialization<Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns the remaining results after the stream of that attempt has ended regularly.
+    /// Returns the remaining results of the attempt with this number, after the last piece of its stream.
     func lastResults(attempt: Int) -> [Result<Value, AFError>] {
         switch mode {
         case .perPiece: []
@@ -47,16 +49,17 @@ final class StreamSerialization<Value: Sendable>: Sendable {
         }
     }
 
-    /// Calls `body` with the attempt's reader, outside the lock, because the reader calls the program's decoder.
+    /// Calls `body` with the reader of the attempt; creates the reader if the stored one belongs to another attempt. `body` is
+    /// called outside the lock, because the reader calls the program's decoder.
     private func withReader(
         of attempt: Int, _ body: (inout any DataStreamReader<Value>) -> [Result<Value, any Error>]
     ) -> [Result<Value, AFError>] {
         guard case .spanning(let serializer, let storage) = mode else { return [] }
-        let stored: AttemptReader? = storage.write { reader in
+        let storedReader: AttemptReader? = storage.write { reader in
             defer { reader = nil }
             return reader
         }
-        var current = stored ?? AttemptReader(attempt: attempt, reader: serializer.makeReader())
+        var current = storedReader ?? AttemptReader(attempt: attempt, reader: serializer.makeReader())
         if current.attempt != attempt {
             current = AttemptReader(attempt: attempt, reader: serializer.makeReader())
         }
@@ -66,6 +69,7 @@ final class StreamSerialization<Value: Sendable>: Sendable {
         return results.map { $0.mapError(Self.asAFError) }
     }
 
+    /// Returns the error unchanged if it is an `AFError`; otherwise wraps it.
     private static func asAFError(_ error: any Error) -> AFError {
         (error as? AFError) ?? .responseSerializationFailed(reason: .customSerializationFailed(error: error))
     }

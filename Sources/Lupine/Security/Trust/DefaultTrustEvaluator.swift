@@ -2,8 +2,8 @@
 
 public import LupineLoading
 
-/// Trusts a server whose chain is valid, ends at an anchor and, unless that check is disabled, names the host, as the loading
-/// system does by default. Use it for hosts that must have an evaluator, but need no further checks.
+/// Trusts a server whose chain is valid, ends at an anchor and names the host, as the loading system does by default. The check
+/// of the host can be disabled. Use this evaluator for hosts that must have an evaluator, but need no further checks.
 public final class DefaultTrustEvaluator: ServerTrustEvaluating {
     private let validateHost: Bool
 

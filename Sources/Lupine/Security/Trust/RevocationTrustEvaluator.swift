@@ -4,8 +4,9 @@ public import LupineLoading
 
 /// Trusts a server whose certificates are valid and have not been revoked.
 ///
-/// The evaluator uses a stapled OCSP response first. Unless the options disable network access, it fetches other responses; this
-/// blocks the session's root queue, and with it all requests of the session.
+/// The evaluator first uses the OCSP response that the server has sent in the handshake. If that is not enough and the options do
+/// not disable network access, it fetches other responses. Meanwhile it blocks the session's root queue, and so all requests of
+/// the session.
 public final class RevocationTrustEvaluator: ServerTrustEvaluating {
     /// Defines how revocation is checked.
     public struct Options: OptionSet, Sendable {
@@ -42,7 +43,8 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
         self.options = options
     }
 
-    /// Returns if the chain passes. Throws `AFError.serverTrustEvaluationFailed` if it does not, or if the options are empty.
+    /// Returns if the chain passes all checks. Throws `AFError.serverTrustEvaluationFailed` if a check fails, or if the options
+    /// are empty.
     public func evaluate(_ trust: SecTrust, forHost host: String) throws {
         if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
         if validateHost { try trust.af.performValidation(forHost: host) }

@@ -4,9 +4,9 @@ public import LupineLoading
 
 /// Evaluates whether a server is to be trusted.
 public protocol ServerTrustEvaluating: Sendable {
-    /// Returns if the host is trusted, otherwise throws. An `AFError` fails the request as it is; any other error fails it as
-    /// `serverTrustEvaluationFailed(.customEvaluationFailed)`. Called on the session's root queue, before a byte of the request
-    /// is sent.
+    /// Returns if the host is trusted, otherwise throws. The thrown error fails the request: an `AFError` unchanged, any other
+    /// error wrapped in `serverTrustEvaluationFailed(.customEvaluationFailed)`. Called on the session's root queue, before a byte
+    /// of the request is sent.
     func evaluate(_ trust: SecTrust, forHost host: String) throws
 }
 
