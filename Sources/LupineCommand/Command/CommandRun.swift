@@ -156,7 +156,7 @@ struct CommandRun: Sendable {
     ///
     /// - Parameter makeDefault: Returns the reporter of all tasks to which none is assigned.
     private func wireReporter(_ makeDefault: () -> FetchReporter?) -> WireReporter? {
-        let parts = invocation.print ?? []
+        let parts = invocation.printedParts ?? []
         guard invocation.isVerbose || !parts.isDisjoint(with: [.requestHead, .requestBody]) else {
             return nil
         }
@@ -200,7 +200,7 @@ struct CommandRun: Sendable {
     ) async throws -> [FetchReport] {
         let saves = plans.indices.contains { destination($0) != nil }
         let showsProgress =
-            (saves || invocation.upload != nil) && !invocation.isSilent && invocation.showsProgress
+            (saves || invocation.uploadFile != nil) && !invocation.isSilent && invocation.showsProgress
         let board =
             showsProgress
             ? ProgressBoard(sink: context.errors, unicode: context.drawsUnicode, style: errorStyle)
@@ -276,7 +276,7 @@ struct CommandRun: Sendable {
             context.errors.say(texts.joined("\n"))
         case nil: break
         }
-        if invocation.print?.contains(.metrics) == true {
+        if invocation.printedParts?.contains(.metrics) == true {
             for waterfall in waterfalls {
                 try context.output.print(
                     waterfall.text(
@@ -285,7 +285,7 @@ struct CommandRun: Sendable {
             }
         }
         for report in reports {
-            if let format = invocation.writeOut {
+            if let format = invocation.writeOutFormat {
                 try context.output.print(WriteOut(report).text(format))
             }
             if let failure = report.failure { printFailure(failure, report) }

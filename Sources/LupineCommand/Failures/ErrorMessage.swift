@@ -86,7 +86,8 @@ enum ErrorMessage {
 
     /// Returns the advice to use HTTP/1.1, if the command line allows only HTTP/2; empty otherwise.
     private static func http11Advice(_ invocation: Invocation) -> String {
-        invocation.versions == .http2 ? " Without --http2-prior-knowledge it is spoken to in HTTP/1.1." : ""
+        invocation.httpVersions == .http2
+            ? " Without --http2-prior-knowledge it is spoken to in HTTP/1.1." : ""
     }
 
     /// Returns the exit code and the advice for a transport error; nil if those of the `URLError` around it apply.
@@ -111,7 +112,8 @@ enum ErrorMessage {
         case .tls(_, _, .http2NotChosen), .tls(_, _, .alert(.noApplicationProtocol)):
             (
                 .tls,
-                invocation.versions == .http2 ? "--http2 takes HTTP/1.1 where the server has no HTTP/2." : ""
+                invocation.httpVersions == .http2
+                    ? "--http2 takes HTTP/1.1 where the server has no HTTP/2." : ""
             )
         case .tls(_, _, let error): codeAndAdvice(tls: error)
         case .connectionLost: (.lost, "Try again; --retry N does that\(resumeAdvice(", and ", invocation)).")

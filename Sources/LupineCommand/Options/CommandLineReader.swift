@@ -200,7 +200,8 @@ enum CommandLineReader {
         let hasURLOption = arguments.count < words.count
         guard let first = arguments.first ?? words.first?.text else {
             let hint =
-                invocation.raw == nil ? "" : "; --raw takes a body, and curl's --raw is --raw-encoding here"
+                invocation.rawBody == nil
+                ? "" : "; --raw takes a body, and curl's --raw is --raw-encoding here"
             throw UsageError("a URL is missing: lupine [METHOD] URL [ITEM...]\(hint)")
         }
         if !arguments.isEmpty, first.prefix(while: { !":/?#[".contains($0) }).contains("=") {

@@ -11,8 +11,8 @@ extension Invocation {
             }
             range = value
         case .timeCondition: timeCondition = try Self.nonEmpty(option, value)
-        case .etagCompare: etagToCompare = try Self.nonEmpty(option, value)
-        case .etagSave: etagFile = try Self.nonEmpty(option, value)
+        case .etagCompare: etagCompareFile = try Self.nonEmpty(option, value)
+        case .etagSave: etagSaveFile = try Self.nonEmpty(option, value)
         case .pathAsIs: keepsDotSegments = true
         case .defaultScheme:
             guard ["http", "https", "ws", "wss"].contains(value.lowercased()) else {
@@ -28,13 +28,13 @@ extension Invocation {
         case .authType: authType = AuthType(rawValue: value) ?? .basic
         case .basic: authType = .basic
         case .anyAuth: authType = .any
-        case .bearer: bearer = value
+        case .bearer: bearerToken = value
         case .netrcFile:
             readsNetrc = true
             netrcFile = value
         case .netrcOptional:
             readsNetrc = true
-            netrcIsOptional = true
+            isNetrcOptional = true
         case .ignoreNetrc: readsNetrc = false
         default: break
         }
@@ -46,8 +46,8 @@ extension Invocation {
         case .proxyUser: proxyUser = try Self.nonEmpty(option, value)
         case .socks: proxy = value.contains("://") ? value : "socks5h://\(value)"
         case .connectTo: connectToRules.append(try ConnectToRule(value))
-        case .ipv4: family = .ipv4
-        case .ipv6: family = .ipv6
+        case .ipv4: addressFamily = .ipv4
+        case .ipv6: addressFamily = .ipv6
         case .protocols: protocols.apply(value)
         case .redirectProtocols: redirectProtocols.apply(value)
         default: break
@@ -75,7 +75,7 @@ extension Invocation {
             switch value.lowercased() {
             case "no", "false": isInsecure = true
             case "yes", "true": isInsecure = false
-            default: authorities = value
+            default: authoritiesFile = value
             }
         case .maximumTLS: allowsTLS13 = value != "1.2"
         case .tlsVersion:
@@ -89,40 +89,40 @@ extension Invocation {
 
     mutating func applySavingOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
-        case .failWithBody: (fails, failsWithBody) = (true, true)
+        case .failWithBody: (failsOnErrorStatus, failsWithBody) = (true, true)
         case .offline: isOffline = true
         case .all: showsRedirectHeads = true
-        case .quiet: (print, showsProgress) = ([], false)
-        case .download: downloads = true
+        case .quiet: (printedParts, showsProgress) = ([], false)
+        case .download: isDownload = true
         case .continueDownload: resumption = .automatic
-        case .remoteNameAll: savesAll = true
+        case .remoteNameAll: savesAllURLs = true
         case .createFolders: createsFolders = true
         case .outputFolder: outputFolder = try Self.nonEmpty(option, value)
-        case .remoteTime: setsServerTime = true
+        case .remoteTime: setsModificationDate = true
         default: break
         }
     }
 
     /// The token of --oauth2-bearer, or of --auth with --auth-type bearer.
-    var token: String? { bearer ?? (authType == .bearer ? user : nil) }
+    var token: String? { bearerToken ?? (authType == .bearer ? user : nil) }
 
     /// Applies the effects that options have on each other. Called once all options have been parsed.
     mutating func resolveCombinations() {
         // HTTPie's --download follows redirects and does not save an error page.
-        if downloads { (followsRedirects, fails) = (true, true) }
-        if savesAll, !destinations.isEmpty {
+        if isDownload { (followsRedirects, failsOnErrorStatus) = (true, true) }
+        if savesAllURLs, !destinations.isEmpty {
             for _ in urls.dropFirst(destinations.count) { destinations.append(.remoteName) }
         }
-        guard destinations.isEmpty, downloads || savesAll else { return }
+        guard destinations.isEmpty, isDownload || savesAllURLs else { return }
         destinations = [.remoteName]
-        if downloads { usesServerFileName = resumption == nil }
+        if isDownload { usesServerFileName = resumption == nil }
     }
 
     /// Applies curl's --json DATA: a verbatim body, with an Accept field for JSON.
     mutating func addJSONData(_ text: String) {
-        itemForm = .json
+        itemFormat = .json
         acceptsJSONAlone = true
-        data.append(DataPiece(kind: .json, text: text))
+        dataValues.append(DataValue(kind: .json, text: text))
     }
 
     /// Returns an invocation for the request after --next, with those options that also apply to it.

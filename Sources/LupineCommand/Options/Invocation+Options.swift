@@ -18,9 +18,9 @@ extension Invocation {
         case .netrc: readsNetrc = true
         case .cookie: cookies.append(value)
         case .cookieJar: cookieJar = value
-        case .session: session = try Self.nonEmpty(option, value)
+        case .session: userSessionName = try Self.nonEmpty(option, value)
         case .sessionReadOnly:
-            session = try Self.nonEmpty(option, value)
+            userSessionName = try Self.nonEmpty(option, value)
             savesSession = false
         case .location, .maximumRedirects, .noDowngrade, .proxy, .noProxy, .resolve, .unixSocket, .interface,
             .http11, .http2, .priorKnowledge, .connectTimeout, .maximumTime, .retry, .limitRate:
@@ -30,9 +30,9 @@ extension Invocation {
         case .maximumFileSize, .retryAllErrors, .retryRefused, .retryDelay, .retryMaximumTime:
             try applyLimitOption(option, value)
         case .insecure: isInsecure = true
-        case .authorities: authorities = value
+        case .authorities: authoritiesFile = value
         case .certificate: certificate = value
-        case .key: key = value
+        case .key: keyFile = value
         case .password: keyPassword = value
         case .pin: pins += value.split(separator: ";").map(String.init)
         case .tls12: needsTLS13 = false
@@ -45,12 +45,12 @@ extension Invocation {
         case .failWithBody, .offline, .all, .unsorted, .quiet, .download, .continueDownload, .remoteNameAll,
             .createFolders, .outputFolder, .remoteTime, .progressBar:
             try applySavingOption(option, value)
-        case .timing: timing = Report(rawValue: value.isEmpty ? "text" : value)
+        case .timing: timing = TimingFormat(rawValue: value.isEmpty ? "text" : value)
         case .certificates: listsCertificates = true
         case .events: reportsEvents = true
         case .toCurl: printsCurl = true
         case .showSecrets: showsSecrets = true
-        case .stream: streams = true
+        case .stream: streamsContent = true
         case .serverSentEvents: followsEvents = true
         case .url, .help, .version, .next: break
         }
@@ -63,27 +63,27 @@ extension Invocation {
                 throw UsageError("`\(value)` is no method: use letters, such as -X POST")
             }
             method = value
-        case .data: data.append(DataPiece(kind: .text, text: value))
-        case .dataRaw: data.append(DataPiece(kind: .raw, text: value))
-        case .dataBinary: data.append(DataPiece(kind: .binary, text: value))
-        case .dataURLEncode: data.append(DataPiece(kind: .urlEncode, text: value))
+        case .data: dataValues.append(DataValue(kind: .text, text: value))
+        case .dataRaw: dataValues.append(DataValue(kind: .raw, text: value))
+        case .dataBinary: dataValues.append(DataValue(kind: .binary, text: value))
+        case .dataURLEncode: dataValues.append(DataValue(kind: .urlEncode, text: value))
         case .part:
             guard value.contains("="), !value.hasPrefix("=") else {
                 throw UsageError("-F needs NAME=CONTENT or NAME=@FILE, not `\(value)`")
             }
-            parts.append(value)
-        case .urlQuery: queryPieces.append(value)
+            formParts.append(value)
+        case .urlQuery: queryParameters.append(value)
         case .formString:
             guard value.contains("="), !value.hasPrefix("=") else {
                 throw UsageError("--form-string needs NAME=CONTENT, not `\(value)`")
             }
-            literalParts.insert(parts.count)
-            parts.append(value)
-        case .json: itemForm = .json
-        case .form: itemForm = .form
-        case .multipart: itemForm = .multipart
-        case .raw: raw = value
-        case .upload: upload = try Self.nonEmpty(option, value)
+            literalPartIndices.insert(formParts.count)
+            formParts.append(value)
+        case .json: itemFormat = .json
+        case .form: itemFormat = .form
+        case .multipart: itemFormat = .multipart
+        case .raw: rawBody = value
+        case .upload: uploadFile = try Self.nonEmpty(option, value)
         case .get: putsDataIntoQuery = true
         case .head: asksForHead = true
         case .header:
@@ -119,24 +119,24 @@ extension Invocation {
                 proxy = value
             }
         case .noProxy: noProxy = value
-        case .resolve: overrides.append(try Override(value))
+        case .resolve: addressOverrides.append(try AddressOverride(value))
         case .unixSocket: unixSocket = try Self.nonEmpty(option, value)
         case .interface: interface = try Self.nonEmpty(option, value)
-        case .http11: versions = .http11
-        case .http2: versions = .both
-        case .priorKnowledge: versions = .http2
+        case .http11: httpVersions = .http11
+        case .http2: httpVersions = .both
+        case .priorKnowledge: httpVersions = .http2
         case .connectTimeout: connectTimeout = try Self.seconds(option, value)
         case .maximumTime: maximumTime = try Self.seconds(option, value)
         case .retry:
             guard let count = Quantity.count(value), count <= 1000 else {
                 throw UsageError("--retry needs a number from 0 to 1000, not `\(value)`")
             }
-            retries = count
+            retryLimit = count
         case .limitRate:
             guard let bytes = Quantity.bytes(value) else {
                 throw UsageError("--limit-rate needs bytes per second such as 200k or 1M, not `\(value)`")
             }
-            rate = bytes
+            rateLimit = bytes
         default: break
         }
     }
@@ -145,21 +145,21 @@ extension Invocation {
         switch option.name {
         case .include: includesHead = true
         case .print:
-            guard let parts = Parts(letters: value) else {
+            guard let parts = MessageParts(letters: value) else {
                 throw UsageError("--print takes the letters H, h, B, b and m, not `\(value)`")
             }
-            print = parts
-        case .headersOnly: print = .responseHead
-        case .bodyOnly: print = .responseBody
+            printedParts = parts
+        case .headersOnly: printedParts = .responseHead
+        case .bodyOnly: printedParts = .responseBody
         case .verbose:
             reportsHTTP2Events = isVerbose
             isVerbose = true
         case .silent: isSilent = true
         case .showError: showsErrors = true
-        case .fail: fails = true
-        case .writeOut: writeOut = value
+        case .fail: failsOnErrorStatus = true
+        case .writeOut: writeOutFormat = value
         case .dumpHeader: headFile = value
-        case .color: color = Choice(rawValue: value) ?? .auto
+        case .color: color = ColorChoice(rawValue: value) ?? .auto
         case .pretty: pretty = Pretty(rawValue: value)
         case .output: destinations.append(.file(try Self.nonEmpty(option, value)))
         case .remoteName: destinations.append(.remoteName)
@@ -202,7 +202,7 @@ extension Invocation {
     }
 }
 
-extension Invocation.Override {
+extension Invocation.AddressOverride {
     /// Parses `HOST:PORT:ADDRESS[,ADDRESS]`. IPv6 addresses may be in brackets.
     init(_ text: String) throws(UsageError) {
         // curl's `+` gives the entry a limited lifetime, which has no meaning here.

@@ -4,18 +4,18 @@
 /// their defaults.
 struct Invocation: Hashable, Sendable {
     /// The parts of messages to print, by the letters of `--print`.
-    struct Parts: OptionSet, Hashable, Sendable {
+    struct MessageParts: OptionSet, Hashable, Sendable {
         let rawValue: Int
 
-        static let requestHead = Parts(rawValue: 1)
-        static let requestBody = Parts(rawValue: 2)
-        static let responseHead = Parts(rawValue: 4)
-        static let responseBody = Parts(rawValue: 8)
-        static let metrics = Parts(rawValue: 16)
+        static let requestHead = MessageParts(rawValue: 1)
+        static let requestBody = MessageParts(rawValue: 2)
+        static let responseHead = MessageParts(rawValue: 4)
+        static let responseBody = MessageParts(rawValue: 8)
+        static let metrics = MessageParts(rawValue: 16)
     }
 
     /// One value of `-d` or a related option.
-    struct DataPiece: Hashable, Sendable {
+    struct DataValue: Hashable, Sendable {
         /// The option: -d, --data-raw, --data-binary, --data-urlencode or curl's --json.
         enum Kind: Hashable, Sendable { case text, raw, binary, urlEncode, json }
         var kind: Kind
@@ -23,7 +23,7 @@ struct Invocation: Hashable, Sendable {
     }
 
     /// The format of the body that is built from items.
-    enum ItemForm: Hashable, Sendable { case json, form, multipart }
+    enum ItemFormat: Hashable, Sendable { case json, form, multipart }
     /// Where a response is saved.
     enum Destination: Hashable, Sendable {
         /// The file of -o, as typed.
@@ -39,11 +39,11 @@ struct Invocation: Hashable, Sendable {
         case offset(Int64)
     }
     /// When colours are used: if the output is a terminal, always, or never.
-    enum Choice: String, Hashable, Sendable { case auto, always, never }
+    enum ColorChoice: String, Hashable, Sendable { case auto, always, never }
     /// How JSON is printed.
     enum Pretty: String, Hashable, Sendable { case all, colors, format, none }
     /// The format of a timing report.
-    enum Report: String, Hashable, Sendable { case text, json }
+    enum TimingFormat: String, Hashable, Sendable { case text, json }
     /// A server to connect to in place of a URL's host and port (--connect-to).
     struct ConnectToRule: Hashable, Sendable {
         /// The URL's host; nil for any.
@@ -58,11 +58,11 @@ struct Invocation: Hashable, Sendable {
     /// The authentication scheme.
     enum AuthType: String, Hashable, Sendable { case basic, digest, bearer, any }
     /// The address family of connections.
-    enum Family: Hashable, Sendable { case ipv4, ipv6 }
+    enum AddressFamily: Hashable, Sendable { case ipv4, ipv6 }
     /// The HTTP versions that may be used; `http2` allows no other version.
-    enum Versions: Hashable, Sendable { case http11, both, http2 }
+    enum HTTPVersions: Hashable, Sendable { case http11, both, http2 }
     /// Addresses to use in place of a name look-up (--resolve).
-    struct Override: Hashable, Sendable {
+    struct AddressOverride: Hashable, Sendable {
         var host: String
         var port: UInt16
         var addresses: [String]
@@ -77,15 +77,15 @@ struct Invocation: Hashable, Sendable {
     /// The arguments after the URL.
     var items: [RequestItem] = []
     /// The format of --json, --form or --multipart.
-    var itemForm: ItemForm?
+    var itemFormat: ItemFormat?
     /// The values of -d and related options.
-    var data: [DataPiece] = []
+    var dataValues: [DataValue] = []
     /// The parts of -F and --form-string, as typed.
-    var parts: [String] = []
+    var formParts: [String] = []
     /// The body of --raw.
-    var raw: String?
+    var rawBody: String?
     /// The file of -T, as typed.
-    var upload: String?
+    var uploadFile: String?
     /// Whether the data of -d goes into the query (-G).
     var putsDataIntoQuery = false
     /// Whether a HEAD request is sent (-I).
@@ -98,17 +98,17 @@ struct Invocation: Hashable, Sendable {
     var keepsEncoding = false
     var ignoresStandardInput = false
     /// The values of --url-query.
-    var queryPieces: [String] = []
+    var queryParameters: [String] = []
     /// The indices of the `parts` of --form-string, in which no character has a special meaning.
-    var literalParts: Set<Int> = []
+    var literalPartIndices: Set<Int> = []
     /// The byte ranges of -r.
     var range: String?
     /// The date or the file of -z, as typed.
     var timeCondition: String?
     /// The file of --etag-compare.
-    var etagToCompare: String?
+    var etagCompareFile: String?
     /// The file of --etag-save.
-    var etagFile: String?
+    var etagSaveFile: String?
     /// Whether `/../` and `/./` stay in the path (--path-as-is).
     var keepsDotSegments = false
     var defaultScheme = "http"
@@ -122,9 +122,9 @@ struct Invocation: Hashable, Sendable {
     var usesDigest = false
     var authType = AuthType.basic
     /// The token of --oauth2-bearer.
-    var bearer: String?
+    var bearerToken: String?
     var netrcFile: String?
-    var netrcIsOptional = false
+    var isNetrcOptional = false
     /// Whether changes of the session are saved; false for --session-read-only.
     var savesSession = true
     var readsNetrc = false
@@ -133,7 +133,7 @@ struct Invocation: Hashable, Sendable {
     /// The file of -c.
     var cookieJar: String?
     /// The name or the path of --session.
-    var session: String?
+    var userSessionName: String?
 
     // MARK: network
 
@@ -144,22 +144,22 @@ struct Invocation: Hashable, Sendable {
     var proxy: String?
     var noProxy: String?
     /// The addresses of --resolve.
-    var overrides: [Override] = []
+    var addressOverrides: [AddressOverride] = []
     var unixSocket: String?
     /// The local address or the network interface of --interface.
     var interface: String?
-    var versions = Versions.both
+    var httpVersions = HTTPVersions.both
     var connectTimeout: Double?
     var maximumTime: Double?
     /// The number of --retry.
-    var retries = 0
+    var retryLimit = 0
     /// The bytes per second of --limit-rate.
-    var rate: Int?
+    var rateLimit: Int?
     var proxyUser: String?
     /// Proxies for the URLs of one scheme.
     var schemeProxies: [String: String] = [:]
     var connectToRules: [ConnectToRule] = []
-    var family: Family?
+    var addressFamily: AddressFamily?
     var maximumFileSize: Int64?
     var retriesAllErrors = false
     var retriesRefused = false
@@ -173,11 +173,11 @@ struct Invocation: Hashable, Sendable {
     /// Whether certificates are not checked (-k).
     var isInsecure = false
     /// The file of --cacert.
-    var authorities: String?
+    var authoritiesFile: String?
     /// The value of --cert, as typed.
     var certificate: String?
     /// The file of --key.
-    var key: String?
+    var keyFile: String?
     var keyPassword: String?
     var pins: [String] = []
     var needsTLS13 = false
@@ -192,7 +192,7 @@ struct Invocation: Hashable, Sendable {
     /// Whether the head is printed or saved before the content (-i).
     var includesHead = false
     /// The parts of --print or a related option.
-    var print: Parts?
+    var printedParts: MessageParts?
     var isVerbose = false
     /// Whether HTTP/2 events are reported too.
     var reportsHTTP2Events = false
@@ -200,25 +200,25 @@ struct Invocation: Hashable, Sendable {
     /// Whether errors are printed in spite of -s (-S).
     var showsErrors = false
     /// Whether a status from 400 on is a failure (-f).
-    var fails = false
+    var failsOnErrorStatus = false
     var failsWithBody = false
     /// Whether requests are printed and not sent (--offline).
     var isOffline = false
     /// Whether the heads of redirects are printed (--all).
     var showsRedirectHeads = false
     /// HTTPie's --download.
-    var downloads = false
+    var isDownload = false
     /// Whether all URLs without -o are saved (--remote-name-all).
-    var savesAll = false
+    var savesAllURLs = false
     var createsFolders = false
     var outputFolder: String?
     /// Whether a saved file gets the date of Last-Modified (-R).
-    var setsServerTime = false
+    var setsModificationDate = false
     /// The format of -w.
-    var writeOut: String?
+    var writeOutFormat: String?
     /// The file of -D.
     var headFile: String?
-    var color = Choice.auto
+    var color = ColorChoice.auto
     var pretty: Pretty?
     /// The destinations of -o and -O, in order.
     var destinations: [Destination] = []
@@ -232,7 +232,7 @@ struct Invocation: Hashable, Sendable {
 
     // MARK: reports
 
-    var timing: Report?
+    var timing: TimingFormat?
     var listsCertificates = false
     /// Whether the events of requests are printed (--events).
     var reportsEvents = false
@@ -240,7 +240,7 @@ struct Invocation: Hashable, Sendable {
     var printsCurl = false
     var showsSecrets = false
     /// Whether content is printed while it arrives, and JSON line by line (-N).
-    var streams = false
+    var streamsContent = false
     /// Whether the response is a stream of server-sent events (--sse).
     var followsEvents = false
 
@@ -277,7 +277,7 @@ struct ProtocolSet: Hashable, Sendable {
     }
 }
 
-extension Invocation.Parts {
+extension Invocation.MessageParts {
     /// Parses the letters of `--print`; nil if one is unknown.
     init?(letters: String) {
         self = []

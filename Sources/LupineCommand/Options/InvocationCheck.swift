@@ -13,7 +13,7 @@ enum InvocationCheck {
         if invocation.range != nil, invocation.resumption != nil {
             throw UsageError("-r and -C both say which part is asked for: use one of them")
         }
-        if invocation.key != nil, invocation.certificate == nil {
+        if invocation.keyFile != nil, invocation.certificate == nil {
             throw UsageError("--key is the key of a certificate: add --cert FILE")
         }
         if invocation.urls.count > 1, invocation.urls.contains(where: isWebSocketURL) {
@@ -25,9 +25,9 @@ enum InvocationCheck {
     private static func bodySources(of invocation: Invocation) -> [String] {
         [
             invocation.items.contains(where: \.isContent) ? "items" : nil,
-            invocation.data.isEmpty || invocation.putsDataIntoQuery ? nil : "-d",
-            invocation.parts.isEmpty ? nil : "-F", invocation.raw == nil ? nil : "--raw",
-            invocation.upload == nil ? nil : "-T",
+            invocation.dataValues.isEmpty || invocation.putsDataIntoQuery ? nil : "-d",
+            invocation.formParts.isEmpty ? nil : "-F", invocation.rawBody == nil ? nil : "--raw",
+            invocation.uploadFile == nil ? nil : "-T",
         ].compactMap { $0 }
     }
 
@@ -43,7 +43,7 @@ enum InvocationCheck {
             }
             if let method = invocation.method { try checkBody(of: method, from: source) }
         }
-        if invocation.putsDataIntoQuery, invocation.data.isEmpty {
+        if invocation.putsDataIntoQuery, invocation.dataValues.isEmpty {
             throw UsageError("-G puts the data of -d into the query: there is no -d")
         }
     }

@@ -15,20 +15,20 @@ struct ContentBuilder {
     func build() throws -> RequestContent {
         var content = RequestContent()
         for case .query(let name, let value) in invocation.items { content.query.append((name, value)) }
-        for parameter in invocation.queryPieces { try addQuery(parameter, to: &content) }
-        if let file = invocation.upload {
+        for parameter in invocation.queryParameters { try addQuery(parameter, to: &content) }
+        if let file = invocation.uploadFile {
             content.body = try upload(file)
             content.source = "-T"
-        } else if !invocation.data.isEmpty {
+        } else if !invocation.dataValues.isEmpty {
             try setDataBody(of: &content)
-        } else if !invocation.parts.isEmpty {
+        } else if !invocation.formParts.isEmpty {
             let form = MultipartFormData()
-            for (index, part) in invocation.parts.enumerated() {
-                try append(part, to: form, isLiteral: invocation.literalParts.contains(index))
+            for (index, part) in invocation.formParts.enumerated() {
+                try append(part, to: form, isLiteral: invocation.literalPartIndices.contains(index))
             }
             try setBody(form, of: &content)
             content.source = "-F"
-        } else if let raw = invocation.raw {
+        } else if let raw = invocation.rawBody {
             setBody(Data(raw.utf8), of: &content)
             content.source = "--raw"
         } else if invocation.items.contains(where: \.isContent) {
@@ -110,7 +110,7 @@ struct ContentBuilder {
     /// Sets the body to these bytes, from which its type is derived.
     private func setBody(_ data: Data, of content: inout RequestContent) {
         content.body = .data(data)
-        if invocation.itemForm == .form {
+        if invocation.itemFormat == .form {
             content.type = "application/x-www-form-urlencoded; charset=utf-8"
         } else if JSONText.isValid([UInt8](data)) {
             content.type = "application/json"
@@ -126,7 +126,7 @@ struct ContentBuilder {
     /// Sets the body to the values of `-d`, or with `-G` adds them to the query.
     private func setDataBody(of content: inout RequestContent) throws {
         var body = Data()
-        for piece in invocation.data {
+        for piece in invocation.dataValues {
             if !body.isEmpty, piece.kind != .json { body.append(UInt8(ascii: "&")) }
             body.append(try bytes(of: piece))
         }
@@ -136,13 +136,13 @@ struct ContentBuilder {
         }
         content.body = .data(body)
         content.source = "-d"
-        content.wantsJSON = invocation.itemForm == .json
+        content.wantsJSON = invocation.itemFormat == .json
         content.type = content.wantsJSON ? "application/json" : "application/x-www-form-urlencoded"
     }
 
     /// Returns what a value of `-d` or a related option adds to the body. `-d` removes line ends and NUL from a file, as curl
     /// does.
-    private func bytes(of piece: Invocation.DataPiece) throws -> Data {
+    private func bytes(of piece: Invocation.DataValue) throws -> Data {
         let file = piece.text.hasPrefix("@") ? String(piece.text.dropFirst()) : nil
         switch piece.kind {
         case .raw: return Data(piece.text.utf8)
@@ -260,7 +260,7 @@ struct ContentBuilder {
             return
         }
         let hasFile = items.contains { if case .file = $0 { true } else { false } }
-        switch invocation.itemForm ?? .json {
+        switch invocation.itemFormat ?? .json {
         case .json:
             if hasFile {
                 throw UsageError(

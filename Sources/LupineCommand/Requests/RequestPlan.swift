@@ -79,7 +79,7 @@ struct RequestPlanner {
     func plan(for typed: String) throws -> RequestPlan {
         var address = try Address(typed, scheme: invocation.defaultScheme)
         if !invocation.keepsDotSegments { address.removeDotSegments() }
-        if let file = invocation.upload, file != "-", address.text.hasSuffix("/") {
+        if let file = invocation.uploadFile, file != "-", address.text.hasSuffix("/") {
             address.text += PercentEncoding.encoded(String(file.split(separator: "/").last ?? ""))
         }
         address.addParameters(content.query)
@@ -122,7 +122,7 @@ struct RequestPlanner {
     /// The method if the command line names none.
     private var standardMethod: String {
         if invocation.asksForHead { return "HEAD" }
-        if invocation.upload != nil { return "PUT" }
+        if invocation.uploadFile != nil { return "PUT" }
         return content.body.isNone ? "GET" : "POST"
     }
 
@@ -162,7 +162,7 @@ struct RequestPlanner {
                 context.errors.say("lupine: \(text) is no date and no file: -z asks for all\n")
             }
         }
-        if let file = invocation.etagToCompare,
+        if let file = invocation.etagCompareFile,
             let data = try? Data(contentsOf: URL(fileURLWithPath: context.path(file)))
         {
             let line = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline).first ?? ""
@@ -185,7 +185,7 @@ struct RequestPlanner {
         if let credentials = address.credentials { return credentials }
         guard invocation.readsNetrc else { return nil }
         let path = invocation.netrcFile ?? context.environment["NETRC"] ?? context.home + "/.netrc"
-        if invocation.netrcIsOptional, !FileManager.default.fileExists(atPath: context.path(path)) {
+        if invocation.isNetrcOptional, !FileManager.default.fileExists(atPath: context.path(path)) {
             return nil
         }
         let data: Data
