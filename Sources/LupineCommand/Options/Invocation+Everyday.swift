@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// The less common options of curl and HTTPie: conditions, credentials, routing, limits, TLS and saving.
+/// Applies the less common options of curl and HTTPie: conditions, credentials, routing, limits, TLS and saving. Options that
+/// have no effect, such as -Z, are ignored.
 extension Invocation {
+    /// Applies an option that makes the request conditional, or that changes how a URL is read.
     mutating func applyConditionOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .range:
@@ -23,6 +25,7 @@ extension Invocation {
         }
     }
 
+    /// Applies an option for the authentication scheme or for the .netrc file.
     mutating func applyIdentityOption(_ option: Option, _ value: String) {
         switch option.name {
         case .authType: authType = AuthType(rawValue: value) ?? .basic
@@ -41,6 +44,7 @@ extension Invocation {
         usesDigest = authType == .digest || authType == .any
     }
 
+    /// Applies an option for the proxy, the server to connect to, or the allowed schemes.
     mutating func applyRoutingOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .proxyUser: proxyUser = try Self.nonEmpty(option, value)
@@ -54,6 +58,7 @@ extension Invocation {
         }
     }
 
+    /// Applies an option for the length of the content or for retries.
     mutating func applyLimitOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .maximumFileSize:
@@ -69,6 +74,7 @@ extension Invocation {
         }
     }
 
+    /// Applies an option for the trusted certificates, the versions of TLS or the ciphers.
     mutating func applyTLSOption(_ option: Option, _ value: String) {
         switch option.name {
         case .verify:
@@ -87,6 +93,7 @@ extension Invocation {
         }
     }
 
+    /// Applies an option for failures, for requests that are only printed, or for saved files.
     mutating func applySavingOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .failWithBody: (failsOnErrorStatus, failsWithBody) = (true, true)
@@ -103,10 +110,10 @@ extension Invocation {
         }
     }
 
-    /// The token of --oauth2-bearer, or of --auth with --auth-type bearer.
+    /// The token of --oauth2-bearer, or of --auth with --auth-type bearer; nil without one.
     var token: String? { bearerToken ?? (authType == .bearer ? user : nil) }
 
-    /// Applies the effects that options have on each other. Called once all options have been parsed.
+    /// Sets the properties that follow from a combination of options. To be called when all options have been applied.
     mutating func resolveCombinations() {
         // HTTPie's --download follows redirects and does not save an error page.
         if isDownload { (followsRedirects, failsOnErrorStatus) = (true, true) }
@@ -114,18 +121,20 @@ extension Invocation {
             for _ in urls.dropFirst(destinations.count) { destinations.append(.remoteName) }
         }
         guard destinations.isEmpty, isDownload || savesAllURLs else { return }
+        // A single -O is for all URLs.
         destinations = [.remoteName]
+        // A resumed download needs a known file name, so the server cannot choose it.
         if isDownload { usesServerFileName = resumption == nil }
     }
 
-    /// Applies curl's --json DATA: a verbatim body, with an Accept field for JSON.
+    /// Adds the DATA of curl's --json to the body, and restricts `Accept` to JSON.
     mutating func addJSONData(_ text: String) {
         itemFormat = .json
         acceptsJSONAlone = true
         dataValues.append(DataValue(kind: .json, text: text))
     }
 
-    /// Returns an invocation for the request after --next, with those options that also apply to it.
+    /// Returns an invocation for the requests after --next. It has those options that apply to all requests.
     func successor() -> Invocation {
         var next = Invocation()
         next.isSilent = isSilent
@@ -142,23 +151,32 @@ extension Invocation {
 }
 
 extension Invocation.ConnectToRule {
-    /// Parses `HOST1:PORT1:HOST2:PORT2`, of which each may be empty. IPv6 addresses are in brackets.
+    /// Parses `HOST1:PORT1:HOST2:PORT2`, of which each may be empty. IPv6 addresses are in brackets. Throws if a field is missing
+    /// or a port is no number.
     init(_ text: String) throws(UsageError) {
-        var parts = [""]
-        var isBracketed = false
+        var fields = [""]
+        var isInBrackets = false
         for letter in text {
-            if letter == "[" { isBracketed = true }
-            if letter == "]" { isBracketed = false }
-            if letter == ":", !isBracketed { parts.append("") } else { parts[parts.count - 1].append(letter) }
+            if letter == "[" { isInBrackets = true }
+            if letter == "]" { isInBrackets = false }
+            // A colon in brackets is part of an IPv6 address.
+            if letter == ":", !isInBrackets {
+                fields.append("")
+            } else {
+                fields[fields.count - 1].append(letter)
+            }
         }
-        let ports = parts.count == 4 ? [parts[1], parts[3]] : []
-        guard parts.count == 4, ports.allSatisfy({ $0.isEmpty || UInt16($0) != nil }) else {
+        let ports = fields.count == 4 ? [fields[1], fields[3]] : []
+        guard fields.count == 4, ports.allSatisfy({ $0.isEmpty || UInt16($0) != nil }) else {
             throw UsageError(
                 "--connect-to needs HOST1:PORT1:HOST2:PORT2, of which each may be empty, not `\(text)`")
         }
-        let host = { (part: String) in part.isEmpty ? nil : part.filter { $0 != "[" && $0 != "]" } }
-        (self.host, port, newHost, newPort) = (
-            host(parts[0]), UInt16(parts[1]), host(parts[2]), UInt16(parts[3])
-        )
+        let withoutBrackets = { (host: String) in
+            host.isEmpty ? nil : host.filter { $0 != "[" && $0 != "]" }
+        }
+        host = withoutBrackets(fields[0])
+        port = UInt16(fields[1])
+        newHost = withoutBrackets(fields[2])
+        newPort = UInt16(fields[3])
     }
 }

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 
+/// Applies the options of a command line to the properties. `CommandLineReader` handles --help, --version, --next and --url.
 extension Invocation {
-    /// Applies one option. The value is empty for an option without a value.
+    /// Applies one option. Throws if the value is invalid.
+    ///
+    /// - Parameters:
+    ///   - option: The option.
+    ///   - value: The value; empty for an option without a value.
     mutating func apply(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .request, .data, .dataRaw, .dataBinary, .dataURLEncode, .part, .json, .form, .multipart, .raw,
@@ -56,10 +61,11 @@ extension Invocation {
         }
     }
 
+    /// Applies an option for the method, the body or the header fields.
     private mutating func applyRequestOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .request:
-            guard Self.isToken(value) else {
+            guard Self.isMethodToken(value) else {
                 throw UsageError("`\(value)` is no method: use letters, such as -X POST")
             }
             method = value
@@ -99,6 +105,7 @@ extension Invocation {
         }
     }
 
+    /// Applies an option for redirects, proxies, connections, HTTP versions or limits.
     private mutating func applyNetworkOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .location: followsRedirects = true
@@ -109,12 +116,12 @@ extension Invocation {
             redirectLimit = count
         case .noDowngrade: refusesDowngrade = true
         case .proxy:
-            // HTTPie's PROTOCOL:URL names a proxy for the URLs of one scheme.
-            let halves = value.split(separator: ":", maxSplits: 1).map(String.init)
-            if halves.count == 2, ["http", "https", "all"].contains(halves[0].lowercased()),
-                halves[1].contains("://")
+            // HTTPie's PROTOCOL:URL names a proxy for the URLs of one scheme: `http:http://proxy:3128`.
+            let schemeAndURL = value.split(separator: ":", maxSplits: 1).map(String.init)
+            if schemeAndURL.count == 2, ["http", "https", "all"].contains(schemeAndURL[0].lowercased()),
+                schemeAndURL[1].contains("://")
             {
-                schemeProxies["\(halves[0].lowercased())_proxy"] = halves[1]
+                schemeProxies["\(schemeAndURL[0].lowercased())_proxy"] = schemeAndURL[1]
             } else {
                 proxy = value
             }
@@ -141,6 +148,7 @@ extension Invocation {
         }
     }
 
+    /// Applies an option for what is printed, or for where content is saved.
     private mutating func applyOutputOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .include: includesHead = true
@@ -152,6 +160,7 @@ extension Invocation {
         case .headersOnly: printedParts = .responseHead
         case .bodyOnly: printedParts = .responseBody
         case .verbose:
+            // The second -v is -vv.
             reportsHTTP2Events = isVerbose
             isVerbose = true
         case .silent: isSilent = true
@@ -177,8 +186,8 @@ extension Invocation {
         }
     }
 
-    /// Whether a text is a valid method: a token (RFC 9110 §5.6.2) of at most 64 octets.
-    static func isToken(_ text: String) -> Bool {
+    /// Returns whether a text is a valid method: a token (RFC 9110 §5.6.2) of at most 64 octets.
+    static func isMethodToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 64
             && text.unicodeScalars.allSatisfy {
                 $0.isASCII
@@ -193,7 +202,7 @@ extension Invocation {
         return value
     }
 
-    /// Parses the value of an option as seconds.
+    /// Returns the value of an option as seconds; throws if it is invalid.
     static func seconds(_ option: Option, _ value: String) throws(UsageError) -> Double {
         guard let seconds = Quantity.seconds(value) else {
             throw UsageError("\(option.shownName) needs seconds such as 5 or 0.5, not `\(value)`")
@@ -203,19 +212,22 @@ extension Invocation {
 }
 
 extension Invocation.AddressOverride {
-    /// Parses `HOST:PORT:ADDRESS[,ADDRESS]`. IPv6 addresses may be in brackets.
+    /// Parses `HOST:PORT:ADDRESS[,ADDRESS]`. IPv6 addresses may be in brackets. Throws if a field is missing or the port is no
+    /// number.
     init(_ text: String) throws(UsageError) {
         // curl's `+` gives the entry a limited lifetime, which has no meaning here.
         let entry = text.first == "+" ? text.dropFirst() : Substring(text)
-        let parts = entry.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(
+        let fields = entry.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(
             String.init)
-        guard parts.count == 3, !parts[0].isEmpty, let port = UInt16(parts[1]), !parts[2].isEmpty else {
+        guard fields.count == 3, !fields[0].isEmpty, let port = UInt16(fields[1]), !fields[2].isEmpty
+        else {
             throw UsageError("--resolve needs HOST:PORT:ADDRESS, not `\(text)`")
         }
-        host = parts[0]
+        host = fields[0]
         self.port = port
-        addresses = parts[2].split(separator: ",").map { part in
-            part.hasPrefix("[") && part.hasSuffix("]") ? String(part.dropFirst().dropLast()) : String(part)
+        addresses = fields[2].split(separator: ",").map { address in
+            let isBracketed = address.hasPrefix("[") && address.hasSuffix("]")
+            return String(isBracketed ? address.dropFirst().dropLast() : address)
         }
     }
 }

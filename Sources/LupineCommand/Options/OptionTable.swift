@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 
-/// The table of all options. The parser, `--help`, `lupine help`, the manual and the completions of three shells are made from
-/// it.
+/// The table of all options. The parser, `--help`, `lupine help`, the manual and the completions of three shells use it.
 ///
-/// Short options have the meaning that they have in curl. Long options are those of curl and of HTTPie, and HTTPie's where the
-/// two conflict.
+/// Short options have the same meaning as in curl. Long options are those of curl and of HTTPie. Where the two conflict, HTTPie's
+/// meaning applies.
+///
+/// A row has: the case, the short and the long names, the kind of value, the chapter of the manual, a summary and details.
 enum OptionTable {
     /// All options, in the order of the manual.
     static let all: [Option] = request + identity + network + security + output + reports
 
-    /// Returns the option that a case identifies.
+    /// Returns the option that this case identifies; nil if it has no row.
     static func option(_ name: OptionName) -> Option? { all.first { $0.name == name } }
-    /// Returns the option with this letter; nil if there is none.
-    static func option(short letter: Character) -> Option? { all.first { $0.short == letter } }
+    /// Returns the option with this short name, without a dash; nil if there is none.
+    static func option(short letter: Character) -> Option? { all.first { $0.shortName == letter } }
     /// Returns the option with this long name, without dashes; nil if there is none.
     static func option(long word: some StringProtocol) -> Option? {
         all.first { $0.longNames.contains { $0 == word } }
