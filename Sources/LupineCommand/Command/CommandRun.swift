@@ -299,7 +299,7 @@ struct CommandRun: Sendable {
         var text = failure.description
         if let report, report.isResumable, let file = report.file {
             let command = "lupine -C - -o \(CurlLine.quoted(file))"
-            let typed = report.plan.typed
+            let typed = report.plan.typedURL
             // An address that may contain a secret is not printed.
             text +=
                 ShownAddress.text(typed) == typed

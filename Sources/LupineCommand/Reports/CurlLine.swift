@@ -82,7 +82,7 @@ struct CurlLine: Sendable {
             case .file, .standardInput: true
             case .data, .none: false
             }
-        for name in plan.omitted.sorted()
+        for name in plan.omittedFields.sorted()
         where name != "Accept-Language" && !(name == "Content-Type" && isUpload) {
             words += ["-H", "\(name):"]
         }

@@ -18,10 +18,10 @@ struct SessionMaker {
     func session(
         for plan: RequestPlan, cookies: HTTPCookieStorage?, wire: WireReporter? = nil
     ) throws -> Session {
-        let configuration = try configuration(omitting: plan.omitted)
+        let configuration = try configuration(omitting: plan.omittedFields)
         if let wire { configuration.lupine.transferObservers = [wire] }
         configuration.httpCookieStorage = cookies
-        configuration.lupine.sensitiveFields.formUnion(plan.boundFields)
+        configuration.lupine.sensitiveFields.formUnion(plan.originBoundFields)
         return Session(
             configuration: configuration,
             delegate: ChallengeDelegate(
