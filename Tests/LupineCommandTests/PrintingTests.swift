@@ -41,8 +41,8 @@ struct PrintingTests {
     }
 
     @Test func deepNestingIsRefused() {
-        let opening = [UInt8](repeating: 0x5B, count: JSONScanner.deepest + 1)
-        let closing = [UInt8](repeating: 0x5D, count: JSONScanner.deepest + 1)
+        let opening = [UInt8](repeating: 0x5B, count: JSONScanner.maximumDepth + 1)
+        let closing = [UInt8](repeating: 0x5D, count: JSONScanner.maximumDepth + 1)
         #expect(!JSONText.isValid(opening + closing))
         #expect(JSONText.isValid(opening.dropLast() + closing.dropLast()))
     }
