@@ -4,8 +4,8 @@ internal import Foundation
 
 /// A value that only one thread at a time accesses, because a lock guards it.
 ///
-/// This module has no access to the library's own `Lock`, and with `Mutex` ThreadSanitizer reports false positives. The closure of
-/// `withLock` must not call the library, which could call back and wait for the same lock.
+/// `NSLock` is used since this module has no access to the library's own `Lock`, and ThreadSanitizer reports false positives with
+/// `Mutex`. The closure of `withLock` must not call the library, which could call back and wait for the same lock.
 public final class Guarded<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Applies the less common options of curl and HTTPie: conditions, credentials, routing, limits, TLS and saving. Options that
-/// have no effect, such as -Z, are ignored.
+/// Applies the less common options of curl and HTTPie: conditions, credentials, routing, limits, TLS and saving. Each method
+/// ignores the options of other groups, and those without an effect, such as -Z.
 extension Invocation {
     /// Applies an option that makes the request conditional, or that changes how a URL is read.
     mutating func applyConditionOption(_ option: Option, _ value: String) throws(UsageError) {

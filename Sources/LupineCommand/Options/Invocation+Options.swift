@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Applies the options of a command line to the properties. `CommandLineReader` handles --help, --version, --next and --url.
+/// Applies the options of a command line to the properties. Each method for a group of options ignores the options of other
+/// groups, and those without an effect, such as --compressed.
 extension Invocation {
     /// Applies one option. Throws if the value is invalid.
     ///
@@ -57,6 +58,7 @@ extension Invocation {
         case .showSecrets: showsSecrets = true
         case .stream: streamsContent = true
         case .serverSentEvents: followsEvents = true
+        // `CommandLineReader` applies these.
         case .url, .help, .version, .next: break
         }
     }
@@ -225,7 +227,7 @@ extension Invocation.AddressOverride {
         }
         host = fields[0]
         self.port = port
-        addresses = fields[2].split(separator: ",").map { address in
+        addresses = fields[2].split(separator: ",").map { (address: Substring) -> String in
             let isBracketed = address.hasPrefix("[") && address.hasSuffix("]")
             return String(isBracketed ? address.dropFirst().dropLast() : address)
         }
