@@ -40,7 +40,7 @@ struct LineCase: CustomTestStringConvertible, Sendable {
         LineCase("-T file", .upload) { $0.uploadFile == "file" },
         LineCase("-G -d a", .get) { $0.putsDataIntoQuery },
         LineCase("-I", .head) { $0.asksForHead },
-        LineCase("-H X:y -H Z;", .header) { $0.headers == ["X:y", "Z;"] },
+        LineCase("-H X:y -H Z;", .header) { $0.headerLines == ["X:y", "Z;"] },
         LineCase("-A me", .userAgent) { $0.userAgent == "me" },
         LineCase("-e http://r.test/", .referer) { $0.referer == "http://r.test/" },
         LineCase("--compressed", .compressed) { !$0.keepsEncoding },
@@ -114,7 +114,7 @@ struct LineCase: CustomTestStringConvertible, Sendable {
 
     /// Further options that command lines of curl and HTTPie often have.
     static let everyday: [LineCase] = [
-        LineCase("--url-query a=b", .urlQuery) { $0.queryParameters == ["a=b"] },
+        LineCase("--url-query a=b", .urlQuery) { $0.urlQueryValues == ["a=b"] },
         LineCase("-F a=@b --form-string a=@b", .formString) {
             $0.formParts == ["a=@b", "a=@b"] && $0.literalPartIndices == [1]
         },

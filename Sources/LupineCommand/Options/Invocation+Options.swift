@@ -80,7 +80,7 @@ extension Invocation {
                 throw UsageError("-F needs NAME=CONTENT or NAME=@FILE, not `\(value)`")
             }
             formParts.append(value)
-        case .urlQuery: queryParameters.append(value)
+        case .urlQuery: urlQueryValues.append(value)
         case .formString:
             guard value.contains("="), !value.hasPrefix("=") else {
                 throw UsageError("--form-string needs NAME=CONTENT, not `\(value)`")
@@ -98,7 +98,7 @@ extension Invocation {
             guard value.hasPrefix("@") || value.contains(":") || value.hasSuffix(";") else {
                 throw UsageError("-H needs `Name: value`, not `\(value)`")
             }
-            headers.append(value)
+            headerLines.append(value)
         case .userAgent: userAgent = value
         case .referer: referer = value
         case .rawEncoding: keepsEncoding = true

@@ -106,8 +106,8 @@ struct Invocation: Hashable, Sendable {
     var putsDataIntoQuery = false
     /// Whether a HEAD request is sent (-I).
     var asksForHead = false
-    /// The values of -H, as typed: header lines, or `@FILE`.
-    var headers: [String] = []
+    /// The values of -H, as typed: lines such as `Name: value`, or `@FILE` for the lines of a file.
+    var headerLines: [String] = []
     /// The value of -A. Empty if no `User-Agent` is sent, nil for the default.
     var userAgent: String?
     /// The value of -e.
@@ -117,7 +117,7 @@ struct Invocation: Hashable, Sendable {
     /// Whether the standard input is not read as a body (--ignore-stdin).
     var ignoresStandardInput = false
     /// The values of --url-query, as typed.
-    var queryParameters: [String] = []
+    var urlQueryValues: [String] = []
     /// The indices of those `formParts` that --form-string gave. No character has a special meaning in them.
     var literalPartIndices: Set<Int> = []
     /// The byte ranges of -r.

@@ -42,7 +42,7 @@ struct Option: Sendable {
     let details: String
 
     init(
-        _ name: OptionName, _ shortName: Character?, _ longNames: [String], _ argument: Argument,
+        _ name: OptionName, short shortName: Character? = nil, _ longNames: [String], _ argument: Argument,
         _ chapter: Chapter, _ summary: String, _ details: String = ""
     ) {
         self.name = name

@@ -21,7 +21,7 @@ struct ContentBuilder {
         for case .query(let name, let value) in invocation.items {
             content.queryParameters.append((name, value))
         }
-        for parameter in invocation.queryParameters { try addQueryParameter(parameter, to: &content) }
+        for parameter in invocation.urlQueryValues { try addQueryParameter(parameter, to: &content) }
         if let file = invocation.uploadFile {
             content.body = try uploadBody(file)
             content.bodySource = "-T"
@@ -284,7 +284,7 @@ struct ContentBuilder {
     /// Sets the body to what the items describe: a file, JSON, a form or a multipart form.
     private func setItemsBody(of content: inout RequestContent) throws {
         let items = invocation.items.filter(\.isContent)
-        // A single item `@FILE`.
+        // A single item without a name, `@FILE`, is the whole body.
         if items.count == 1, case .file("", let path, let type) = items[0] {
             content.body = try uploadBody(path)
             content.type = type ?? MediaTypes.type(ofFile: path)

@@ -338,7 +338,7 @@ struct HeaderEdits: Sendable {
 
     /// Collects the fields of `-H` and of items. Throws if a file of `-H @FILE` cannot be read.
     init(_ invocation: Invocation, _ context: ProcessContext) throws {
-        for line in invocation.headers {
+        for line in invocation.headerLines {
             guard line.hasPrefix("@") else {
                 add(line)
                 continue
