@@ -10,11 +10,11 @@ internal import Lupine
 /// `demo` need a server, which is in another module, so the caller passes them to the initializer.
 public struct Command: Sendable {
     /// Runs the subcommand `serve` or `demo` with its arguments. Returns the exit status of the process.
-    public typealias Show = @Sendable (_ arguments: [String], _ context: ProcessContext) async -> Int32
+    public typealias Subcommand = @Sendable (_ arguments: [String], _ context: ProcessContext) async -> Int32
 
     private let context: ProcessContext
-    private let serve: Show?
-    private let demo: Show?
+    private let serve: Subcommand?
+    private let demo: Subcommand?
 
     /// Creates a command.
     ///
@@ -22,7 +22,7 @@ public struct Command: Sendable {
     ///   - context: The environment, files and terminal of the process.
     ///   - serve: The implementation of `serve`; nil if this build has none.
     ///   - demo: The implementation of `demo`; nil if this build has none.
-    public init(_ context: ProcessContext, serve: Show? = nil, demo: Show? = nil) {
+    public init(_ context: ProcessContext, serve: Subcommand? = nil, demo: Subcommand? = nil) {
         self.context = context
         self.serve = serve
         self.demo = demo
@@ -65,7 +65,7 @@ public struct Command: Sendable {
     private func printText(_ text: String) { try? context.output.print("\(lines: text)") }
 
     /// Runs `serve` or `demo`, and returns the exit status. Prints an error if this build does not have the subcommand.
-    private func runSubcommand(_ subcommand: Show?, _ arguments: [String]) async -> Int32 {
+    private func runSubcommand(_ subcommand: Subcommand?, _ arguments: [String]) async -> Int32 {
         guard let subcommand else {
             context.errors.say("lupine: this build has no server in it\n")
             return ExitCode.usage.rawValue

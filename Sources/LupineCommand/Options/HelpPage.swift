@@ -118,7 +118,7 @@ enum HelpPage {
         let margin = String(repeating: " ", count: indent)
         var lines: [String] = []
         var line = ""
-        // The number of characters of `line`, since `count` takes time proportional to it.
+        // The number of characters of `line`. `line.count` would pass over the whole line for each word.
         var length = 0
         for word in text.split(separator: " ") {
             let wordLength = word.count

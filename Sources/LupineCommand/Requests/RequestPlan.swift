@@ -103,7 +103,7 @@ struct RequestPlanner {
         let credentials = try credentials(for: url, in: address)
         // Later fields replace earlier ones of the same name; those of -H and items come last.
         var headers = defaultFields
-        let storedFields = storedFields(url)
+        let storedFields = self.storedFields(url)
         for (name, value) in storedFields { HeaderEdits.set(name, value, in: &headers) }
         if sendsCookiesAsField {
             let pairs = invocation.cookies.filter { $0.contains("=") }
