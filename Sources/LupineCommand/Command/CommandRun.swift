@@ -24,9 +24,9 @@ struct CommandRun: Sendable {
             try? FileManager.default.removeItem(at: scratchFolder)
         }
         // The `defer` below does not run if a second signal ends the process immediately.
-        let cleanup = context.interruption.addCleanup(removeScratchFolder)
+        let cleanupNumber = context.interruption.addCleanup(removeScratchFolder)
         defer {
-            context.interruption.forget(cleanup)
+            context.interruption.forget(cleanupNumber)
             removeScratchFolder()
         }
         do {
@@ -57,6 +57,7 @@ struct CommandRun: Sendable {
             invocation: invocation, context: context, content: content, storedFields: cookieMemory.headers,
             sendsCookiesAsField: !cookieMemory.keepsCookies)
         let plans = try invocation.urls.map(planner.plan)
+        // The cookies of `-b a=b` are sent only to the origins of these URLs.
         cookieMemory.addCommandLineCookies(for: plans.map(\.url))
         if invocation.printsCurl {
             try printCurlLines(of: plans, invocation, cookieMemory)

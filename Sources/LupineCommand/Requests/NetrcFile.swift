@@ -70,14 +70,14 @@ struct NetrcFile: Sendable {
         private struct Word {
             /// The word without quotes and escapes.
             let text: String
-            /// Whether the word is in double quotes. Such a word never ends an entry or begins a comment.
+            /// Whether the word is in double quotes. Such a word never begins a comment, nor an entry in place of a value.
             let isQuoted: Bool
             /// Whether it is the first word of its line.
             let beginsLine: Bool
 
             /// Whether the word begins with `#`, which starts a comment where no value is expected.
             var beginsComment: Bool { !isQuoted && text.unicodeScalars.first == "#" }
-            /// Whether the word begins an entry where a value is expected.
+            /// Whether the word is the first keyword of an entry, and not a quoted value.
             var beginsEntry: Bool {
                 !isQuoted && ["machine", "default"].contains(NetrcFile.possibleKeyword(text))
             }
