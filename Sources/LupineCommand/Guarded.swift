@@ -2,15 +2,15 @@
 
 internal import Foundation
 
-/// A value that only one thread at a time accesses.
+/// A value that only one thread at a time accesses, because a lock guards it.
 ///
-/// The package's own lock is not visible here, and with `Mutex` ThreadSanitizer reports false positives. No code calls into the
-/// library while it holds the lock.
+/// `NSLock` is used since this module has no access to the library's own `Lock`, and ThreadSanitizer reports false positives with
+/// `Mutex`. The closure of `withLock` must not call the library, which could call back and wait for the same lock.
 public final class Guarded<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value
 
-    /// Creates a lock around `value`.
+    /// Creates a guarded value.
     public init(_ value: sending Value) { self.value = value }
 
     /// Runs `body` with exclusive access to the value.

@@ -10,12 +10,14 @@ import LupineShow
 @main
 enum LupineMain {
     static func main() async {
+        // A write to a pipe without a reader then fails with an error, and does not end the process.
         signal(SIGPIPE, SIG_IGN)
-        let context = CurrentProcess.make()
-        let signalSource = CurrentProcess.watchInterrupts(context.interruption)
+        let context = CurrentProcess.makeContext()
+        let signalSource = CurrentProcess.watchSignals(context.interruption)
         let command = Command(context, serve: Serve.run, demo: Demo.run)
-        let code = await command.run(Array(CommandLine.arguments.dropFirst()))
+        // The first argument is the name of the program.
+        let status = await command.run(Array(CommandLine.arguments.dropFirst()))
         signalSource.cancel()
-        exit(code)
+        exit(status)
     }
 }

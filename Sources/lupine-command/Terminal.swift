@@ -4,17 +4,19 @@ import Foundation
 import Glibc
 import LupineCommand
 
-/// Properties of a descriptor and its terminal, as the kernel reports them.
+/// System calls for the terminal and for the standard input.
 enum Terminal {
-    /// Returns the number of columns of a terminal; for another file the value of `COLUMNS`, or 80.
+    /// Returns the number of columns of a terminal; for another file the value of the environment variable `COLUMNS`, or 80.
     static func columns(of descriptor: Int32) -> Int {
         var size = winsize()
         let result = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size)
         if result == 0, size.ws_col > 0 { return Int(size.ws_col) }
-        return ProcessInfo.processInfo.environment["COLUMNS"].flatMap { Int($0) }.map { max(10, $0) } ?? 80
+        let variable = ProcessInfo.processInfo.environment["COLUMNS"].flatMap { Int($0) }
+        // Zero or a negative number is no width.
+        return variable.map { max(10, $0) } ?? 80
     }
 
-    /// Returns the kind of an input.
+    /// Returns whether a descriptor is a terminal, a pipe, a regular file or another file.
     static func kind(of descriptor: Int32) -> ProcessContext.Input.Kind {
         if isatty(descriptor) == 1 { return .terminal }
         var status = stat()
@@ -28,31 +30,33 @@ enum Terminal {
 
     /// Returns the bytes that can be read without blocking, at most 64 KiB.
     static func availableBytes(_ descriptor: Int32) -> Data {
-        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard unsafe Glibc.poll(&poll, 1, 0) == 1 else { return Data() }
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard unsafe poll(&request, 1, 0) == 1 else { return Data() }
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = unsafe read(descriptor, &buffer, buffer.count)
         return count > 0 ? Data(buffer[..<count]) : Data()
     }
 
-    /// The terminal's settings before echo was turned off; nil while echo is on.
+    /// The terminal's settings before `readSecret` turned echo off; nil while echo is on.
     private static let savedSettings = Guarded<termios?>(nil)
 
-    /// Reads a line from the terminal without echo. A thread that ends the process in the meantime must do so by `exit`, which
-    /// restores echo.
+    /// Reads a line from the terminal without echo; returns an empty text at the end of the input. A thread that ends the process
+    /// in the meantime must do so by `Terminal.exit`, which turns echo on again.
     static func readSecret() -> String {
         savedSettings.withLock { savedSettings in
             var settings = termios()
             guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else { return }
             savedSettings = settings
             settings.c_lflag &= ~tcflag_t(ECHO)
+            // An error is ignored: then the terminal echoes the line.
             _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
         }
         defer { savedSettings.withLock { restoreEcho(&$0) } }
         return readLine() ?? ""
     }
 
-    /// Restores echo and ends the process immediately. Holds the lock, so that no other thread turns echo off in between.
+    /// Turns echo on again and ends the process immediately, without the handlers of `atexit`. Holds the lock until the end, so
+    /// that no other thread turns echo off in between.
     static func exit(_ status: Int32) -> Never {
         savedSettings.withLock { savedSettings in
             restoreEcho(&savedSettings)
@@ -60,9 +64,10 @@ enum Terminal {
         }
     }
 
-    /// Restores the terminal's settings if echo is off.
+    /// Restores the terminal's settings if echo is off. Afterwards `savedSettings` is nil.
     private static func restoreEcho(_ savedSettings: inout termios?) {
         guard var settings = savedSettings.take() else { return }
+        // An error is ignored: nothing else could restore the settings.
         _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
     }
 }

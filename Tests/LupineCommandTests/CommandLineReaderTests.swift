@@ -24,23 +24,23 @@ struct LineCase: CustomTestStringConvertible, Sendable {
         LineCase("-XPURGE", .request) { $0.method == "PURGE" },
         LineCase("--request=PATCH", .request) { $0.method == "PATCH" },
         LineCase("-d a=b -d c", .data) {
-            $0.data.map(\.text) == ["a=b", "c"] && $0.data.allSatisfy { $0.kind == .text }
+            $0.dataValues.map(\.text) == ["a=b", "c"] && $0.dataValues.allSatisfy { $0.kind == .text }
         },
-        LineCase("--data-ascii a", .data) { $0.data == [.init(kind: .text, text: "a")] },
-        LineCase("--data-raw @a", .dataRaw) { $0.data == [.init(kind: .raw, text: "@a")] },
-        LineCase("--data-binary @a", .dataBinary) { $0.data == [.init(kind: .binary, text: "@a")] },
+        LineCase("--data-ascii a", .data) { $0.dataValues == [.init(kind: .text, text: "a")] },
+        LineCase("--data-raw @a", .dataRaw) { $0.dataValues == [.init(kind: .raw, text: "@a")] },
+        LineCase("--data-binary @a", .dataBinary) { $0.dataValues == [.init(kind: .binary, text: "@a")] },
         LineCase("--data-urlencode a=b", .dataURLEncode) {
-            $0.data == [.init(kind: .urlEncode, text: "a=b")]
+            $0.dataValues == [.init(kind: .urlEncode, text: "a=b")]
         },
-        LineCase("-F a=@b", .part) { $0.parts == ["a=@b"] },
-        LineCase("--json", .json) { $0.itemForm == .json },
-        LineCase("--form", .form) { $0.itemForm == .form },
-        LineCase("--multipart", .multipart) { $0.itemForm == .multipart },
-        LineCase("--raw text", .raw) { $0.raw == "text" },
-        LineCase("-T file", .upload) { $0.upload == "file" },
+        LineCase("-F a=@b", .part) { $0.formParts == ["a=@b"] },
+        LineCase("--json", .json) { $0.itemFormat == .json },
+        LineCase("--form", .form) { $0.itemFormat == .form },
+        LineCase("--multipart", .multipart) { $0.itemFormat == .multipart },
+        LineCase("--raw text", .raw) { $0.rawBody == "text" },
+        LineCase("-T file", .upload) { $0.uploadFile == "file" },
         LineCase("-G -d a", .get) { $0.putsDataIntoQuery },
         LineCase("-I", .head) { $0.asksForHead },
-        LineCase("-H X:y -H Z;", .header) { $0.headers == ["X:y", "Z;"] },
+        LineCase("-H X:y -H Z;", .header) { $0.headerLines == ["X:y", "Z;"] },
         LineCase("-A me", .userAgent) { $0.userAgent == "me" },
         LineCase("-e http://r.test/", .referer) { $0.referer == "http://r.test/" },
         LineCase("--compressed", .compressed) { !$0.keepsEncoding },
@@ -52,7 +52,7 @@ struct LineCase: CustomTestStringConvertible, Sendable {
         LineCase("-n", .netrc) { $0.readsNetrc },
         LineCase("-b a=b -b jar", .cookie) { $0.cookies == ["a=b", "jar"] },
         LineCase("-c jar", .cookieJar) { $0.cookieJar == "jar" },
-        LineCase("--session me", .session) { $0.session == "me" },
+        LineCase("--session me", .session) { $0.userSessionName == "me" },
         LineCase("-L", .location) { $0.followsRedirects },
         LineCase("--follow", .location) { $0.followsRedirects },
         LineCase("--max-redirs 3", .maximumRedirects) { $0.redirectLimit == 3 },
@@ -60,39 +60,39 @@ struct LineCase: CustomTestStringConvertible, Sendable {
         LineCase("-x proxy:3128", .proxy) { $0.proxy == "proxy:3128" },
         LineCase("--noproxy *", .noProxy) { $0.noProxy == "*" },
         LineCase("--resolve a.test:80:127.0.0.1,[::1]", .resolve) {
-            $0.overrides == [.init(host: "a.test", port: 80, addresses: ["127.0.0.1", "::1"])]
+            $0.addressOverrides == [.init(host: "a.test", port: 80, addresses: ["127.0.0.1", "::1"])]
         },
         LineCase("--unix-socket /s", .unixSocket) { $0.unixSocket == "/s" },
         LineCase("--interface lo", .interface) { $0.interface == "lo" },
-        LineCase("--http1.1", .http11) { $0.versions == .http11 },
-        LineCase("--http2 --http1.1", .http11) { $0.versions == .http11 },
-        LineCase("--http2", .http2) { $0.versions == .both },
-        LineCase("--http2-prior-knowledge --http2", .http2) { $0.versions == .both },
-        LineCase("--http2-prior-knowledge", .priorKnowledge) { $0.versions == .http2 },
-        LineCase("--http2 --http2-prior-knowledge", .priorKnowledge) { $0.versions == .http2 },
+        LineCase("--http1.1", .http11) { $0.httpVersions == .http11 },
+        LineCase("--http2 --http1.1", .http11) { $0.httpVersions == .http11 },
+        LineCase("--http2", .http2) { $0.httpVersions == .both },
+        LineCase("--http2-prior-knowledge --http2", .http2) { $0.httpVersions == .both },
+        LineCase("--http2-prior-knowledge", .priorKnowledge) { $0.httpVersions == .http2 },
+        LineCase("--http2 --http2-prior-knowledge", .priorKnowledge) { $0.httpVersions == .http2 },
         LineCase("--connect-timeout 0.5", .connectTimeout) { $0.connectTimeout == 0.5 },
         LineCase("-m 3", .maximumTime) { $0.maximumTime == 3 },
         LineCase("--timeout 3", .maximumTime) { $0.maximumTime == 3 },
-        LineCase("--retry 2", .retry) { $0.retries == 2 },
-        LineCase("--limit-rate 10k", .limitRate) { $0.rate == 10_240 },
+        LineCase("--retry 2", .retry) { $0.retryLimit == 2 },
+        LineCase("--limit-rate 10k", .limitRate) { $0.rateLimit == 10_240 },
         LineCase("-k", .insecure) { $0.isInsecure },
-        LineCase("--cacert f", .authorities) { $0.authorities == "f" },
+        LineCase("--cacert f", .authorities) { $0.authoritiesFile == "f" },
         LineCase("-E f", .certificate) { $0.certificate == "f" },
-        LineCase("--cert f --key k", .key) { $0.key == "k" },
+        LineCase("--cert f --key k", .key) { $0.keyFile == "k" },
         LineCase("--pass p", .password) { $0.keyPassword == "p" },
         LineCase("--pin sha256/a;sha256/b --pin sha256/c", .pin) { $0.pins.count == 3 },
         LineCase("--tlsv1.2", .tls12) { !$0.needsTLS13 },
         LineCase("--tlsv1.3", .tls13) { $0.needsTLS13 },
         LineCase("-i", .include) { $0.includesHead },
-        LineCase("--print HhBbm", .print) { $0.print?.rawValue == 31 },
-        LineCase("--headers", .headersOnly) { $0.print == .responseHead },
-        LineCase("--body", .bodyOnly) { $0.print == .responseBody },
+        LineCase("--print HhBbm", .print) { $0.printedParts?.rawValue == 31 },
+        LineCase("--headers", .headersOnly) { $0.printedParts == .responseHead },
+        LineCase("--body", .bodyOnly) { $0.printedParts == .responseBody },
         LineCase("-v", .verbose) { $0.isVerbose },
         LineCase("-sS", .silent) { $0.isSilent && $0.showsErrors },
         LineCase("-S", .showError) { $0.showsErrors },
-        LineCase("-f", .fail) { $0.fails },
-        LineCase("--check-status", .failWithBody) { $0.fails && $0.failsWithBody },
-        LineCase("-w %{http_code}", .writeOut) { $0.writeOut == "%{http_code}" },
+        LineCase("-f", .fail) { $0.failsOnErrorStatus },
+        LineCase("--check-status", .failWithBody) { $0.failsOnErrorStatus && $0.failsWithBody },
+        LineCase("-w %{http_code}", .writeOut) { $0.writeOutFormat == "%{http_code}" },
         LineCase("-D heads", .dumpHeader) { $0.headFile == "heads" },
         LineCase("--color never", .color) { $0.color == .never },
         LineCase("--pretty format", .pretty) { $0.pretty == .format },
@@ -108,20 +108,20 @@ struct LineCase: CustomTestStringConvertible, Sendable {
         LineCase("--events", .events) { $0.reportsEvents },
         LineCase("--to-curl", .toCurl) { $0.printsCurl },
         LineCase("--show-secrets", .showSecrets) { $0.showsSecrets },
-        LineCase("-N", .stream) { $0.streams },
+        LineCase("-N", .stream) { $0.streamsContent },
         LineCase("--sse", .serverSentEvents) { $0.followsEvents },
     ]
 
     /// Further options that command lines of curl and HTTPie often have.
     static let everyday: [LineCase] = [
-        LineCase("--url-query a=b", .urlQuery) { $0.queryPieces == ["a=b"] },
+        LineCase("--url-query a=b", .urlQuery) { $0.urlQueryValues == ["a=b"] },
         LineCase("-F a=@b --form-string a=@b", .formString) {
-            $0.parts == ["a=@b", "a=@b"] && $0.literalParts == [1]
+            $0.formParts == ["a=@b", "a=@b"] && $0.literalPartIndices == [1]
         },
         LineCase("-r 0-4,9-", .range) { $0.range == "0-4,9-" },
         LineCase("-z 2024-01-02", .timeCondition) { $0.timeCondition == "2024-01-02" },
-        LineCase("--etag-compare f", .etagCompare) { $0.etagToCompare == "f" },
-        LineCase("--etag-save f", .etagSave) { $0.etagFile == "f" },
+        LineCase("--etag-compare f", .etagCompare) { $0.etagCompareFile == "f" },
+        LineCase("--etag-save f", .etagSave) { $0.etagSaveFile == "f" },
         LineCase("--path-as-is", .pathAsIs) { $0.keepsDotSegments },
         LineCase("--default-scheme HTTPS", .defaultScheme) { $0.defaultScheme == "https" },
         LineCase("--proto-default https", .defaultScheme) { $0.defaultScheme == "https" },
@@ -132,9 +132,11 @@ struct LineCase: CustomTestStringConvertible, Sendable {
         LineCase("--auth-type bearer --auth t:u", .authType) { $0.token == "t:u" },
         LineCase("--oauth2-bearer t", .bearer) { $0.token == "t" },
         LineCase("--netrc-file f", .netrcFile) { $0.readsNetrc && $0.netrcFile == "f" },
-        LineCase("--netrc-optional", .netrcOptional) { $0.readsNetrc && $0.netrcIsOptional },
+        LineCase("--netrc-optional", .netrcOptional) { $0.readsNetrc && $0.isNetrcOptional },
         LineCase("--digest -n --ignore-netrc", .ignoreNetrc) { !$0.readsNetrc && $0.usesDigest },
-        LineCase("--session-read-only me", .sessionReadOnly) { $0.session == "me" && !$0.savesSession },
+        LineCase("--session-read-only me", .sessionReadOnly) {
+            $0.userSessionName == "me" && !$0.savesSession
+        },
         LineCase("-x p -U me:pw", .proxyUser) { $0.proxyUser == "me:pw" },
         LineCase("--proxy http:http://p:1 --proxy https:socks5h://s:2", .proxy) {
             $0.schemeProxies == ["http_proxy": "http://p:1", "https_proxy": "socks5h://s:2"]
@@ -145,8 +147,8 @@ struct LineCase: CustomTestStringConvertible, Sendable {
             $0.connectToRules == [.init(host: "a.test", port: 80, newHost: "::1", newPort: 81)]
         },
         LineCase("--connect-to ::b.test:", .connectTo) { $0.connectToRules == [.init(newHost: "b.test")] },
-        LineCase("-4", .ipv4) { $0.family == .ipv4 },
-        LineCase("-6", .ipv6) { $0.family == .ipv6 },
+        LineCase("-4", .ipv4) { $0.addressFamily == .ipv4 },
+        LineCase("-6", .ipv6) { $0.addressFamily == .ipv6 },
         LineCase("--max-filesize 2k", .maximumFileSize) { $0.maximumFileSize == 2048 },
         LineCase("--retry-all-errors", .retryAllErrors) { $0.retriesAllErrors },
         LineCase("--retry-connrefused", .retryRefused) { $0.retriesRefused },
@@ -157,28 +159,32 @@ struct LineCase: CustomTestStringConvertible, Sendable {
         LineCase("--proto-redir =https", .redirectProtocols) { $0.redirectProtocols.schemes == ["https"] },
         LineCase("-Z", .parallel) { $0 == Invocation(urls: $0.urls) },
         LineCase("--verify no", .verify) { $0.isInsecure },
-        LineCase("--verify=roots.pem", .verify) { $0.authorities == "roots.pem" && !$0.isInsecure },
-        LineCase("--verify yes", .verify) { !$0.isInsecure && $0.authorities == nil },
+        LineCase("--verify=roots.pem", .verify) { $0.authoritiesFile == "roots.pem" && !$0.isInsecure },
+        LineCase("--verify yes", .verify) { !$0.isInsecure && $0.authoritiesFile == nil },
         LineCase("--tls-max 1.2", .maximumTLS) { !$0.allowsTLS13 },
         LineCase("--ssl tls1.2", .tlsVersion) { !$0.allowsTLS13 && !$0.needsTLS13 },
         LineCase("--ssl tls1.3", .tlsVersion) { $0.allowsTLS13 && $0.needsTLS13 },
         LineCase("--ciphers A:B", .ciphers) { $0.ciphers == "A:B" },
         LineCase("--tls13-ciphers C", .cipherSuites) { $0.cipherSuites == "C" },
-        LineCase("--fail-with-body", .failWithBody) { $0.fails && $0.failsWithBody },
+        LineCase("--fail-with-body", .failWithBody) { $0.failsOnErrorStatus && $0.failsWithBody },
         LineCase("--offline", .offline) { $0.isOffline },
         LineCase("--all", .all) { $0.showsRedirectHeads },
         LineCase("--unsorted", .unsorted) { $0 == Invocation(urls: $0.urls) },
-        LineCase("--quiet", .quiet) { $0.print == [] && !$0.isSilent },
+        LineCase("--quiet", .quiet) { $0.printedParts == [] && !$0.isSilent },
         LineCase("--download", .download) { $0.destinations == [.remoteName] && $0.usesServerFileName },
-        LineCase("--download", .download) { $0.followsRedirects && $0.fails && !$0.failsWithBody },
+        LineCase("--download", .download) {
+            $0.followsRedirects && $0.failsOnErrorStatus && !$0.failsWithBody
+        },
         LineCase("--download -o f", .download) { $0.destinations == [.file("f")] && !$0.usesServerFileName },
         LineCase("--download --continue -o f", .continueDownload) { $0.resumption == .automatic },
         LineCase("--remote-name-all -O", .remoteNameAll) { $0.destinations.first == .remoteName },
         LineCase("--create-dirs", .createFolders) { $0.createsFolders },
         LineCase("--output-dir d", .outputFolder) { $0.outputFolder == "d" },
-        LineCase("-R", .remoteTime) { $0.setsServerTime },
+        LineCase("-R", .remoteTime) { $0.setsModificationDate },
         LineCase("-#", .progressBar) { $0 == Invocation(urls: $0.urls) },
-        LineCase("--cert f --cert-key k --cert-key-pass p", .key) { $0.key == "k" && $0.keyPassword == "p" },
+        LineCase("--cert f --cert-key k --cert-key-pass p", .key) {
+            $0.keyFile == "k" && $0.keyPassword == "p"
+        },
     ]
 }
 
@@ -230,7 +236,7 @@ struct CommandLineReaderTests {
         }
         #expect(invocations.map(\.urls) == [["h.test"], ["b.test"], ["c.test"]])
         #expect(invocations.map(\.method) == [nil, "PUT", nil])
-        #expect(invocations.map(\.data.count) == [1, 0, 0])
+        #expect(invocations.map(\.dataValues.count) == [1, 0, 0])
         #expect(invocations.map(\.isSilent) == [true, true, true])
         #expect(throws: UsageError.self) { _ = try CommandLineReader.read(["h.test", "--next"]) }
     }
@@ -242,14 +248,14 @@ struct CommandLineReaderTests {
     ])
     func jsonOfCurlIsABody(_ words: [String], _ text: String) throws {
         let invocation = try invocation(words)
-        #expect(invocation.data == [.init(kind: .json, text: text)] && invocation.itemForm == .json)
+        #expect(invocation.dataValues == [.init(kind: .json, text: text)] && invocation.itemFormat == .json)
         #expect(invocation.urls == ["h.test"] && invocation.items.isEmpty && invocation.acceptsJSONAlone)
     }
 
     @Test(arguments: [["--json", "h.test"], ["--json", "[::1]:80/x"], ["h.test", "--json", "@f"]])
     func jsonOfHTTPieHasNoValue(_ words: [String]) throws {
         let invocation = try invocation(words)
-        #expect(invocation.data.isEmpty && invocation.itemForm == .json && invocation.urls.count == 1)
+        #expect(invocation.dataValues.isEmpty && invocation.itemFormat == .json && invocation.urls.count == 1)
     }
 
     @Test func unsupportedOptionsHaveNoNameOfAnOption() {

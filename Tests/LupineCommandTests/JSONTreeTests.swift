@@ -10,7 +10,7 @@ struct JSONTreeTests {
     private func text(_ names: [String]) throws -> String {
         var tree = names.first?.hasPrefix("[") == true ? JSONTree.array([]) : JSONTree.object([])
         for (number, name) in names.enumerated() {
-            try tree.put("\(number)", at: JSONTree.steps(name), of: name)
+            try tree.insert("\(number)", at: JSONTree.path(name), itemName: name)
         }
         return tree.text
     }

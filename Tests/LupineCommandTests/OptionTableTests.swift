@@ -13,11 +13,11 @@ struct OptionTableTests {
     }
 
     @Test func optionNamesAreUnique() {
-        let shorts = OptionTable.all.compactMap(\.short)
+        let shorts = OptionTable.all.compactMap(\.shortName)
         let longNames = OptionTable.all.flatMap(\.longNames)
         #expect(Set(shorts).count == shorts.count)
         #expect(Set(longNames).count == longNames.count)
-        #expect(OptionTable.all.allSatisfy { !$0.longNames.isEmpty && !$0.brief.isEmpty })
+        #expect(OptionTable.all.allSatisfy { !$0.longNames.isEmpty && !$0.summary.isEmpty })
     }
 
     /// Checks that the letters of options have the meaning that they have in curl.
@@ -56,7 +56,7 @@ struct OptionTableTests {
             #expect(ShellCompletion.script(for: "zsh").contains("*--\(long)["))
             #expect(ShellCompletion.script(for: "fish").contains(" -l \(long)"))
         }
-        if let short = option.short {
+        if let short = option.shortName {
             let page = try HelpPage.page(for: "-\(short)")
             #expect(page.hasPrefix(option.synopsis))
         }

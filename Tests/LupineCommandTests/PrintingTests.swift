@@ -41,8 +41,8 @@ struct PrintingTests {
     }
 
     @Test func deepNestingIsRefused() {
-        let opening = [UInt8](repeating: 0x5B, count: JSONScanner.deepest + 1)
-        let closing = [UInt8](repeating: 0x5D, count: JSONScanner.deepest + 1)
+        let opening = [UInt8](repeating: 0x5B, count: JSONScanner.maximumDepth + 1)
+        let closing = [UInt8](repeating: 0x5D, count: JSONScanner.maximumDepth + 1)
         #expect(!JSONText.isValid(opening + closing))
         #expect(JSONText.isValid(opening.dropLast() + closing.dropLast()))
     }
@@ -147,14 +147,14 @@ struct PrintingTests {
 
     @Test(
         arguments: [
-            (true, Invocation.Choice.auto, [:], true), (false, .auto, [:], false),
+            (true, Invocation.ColorChoice.auto, [:], true), (false, .auto, [:], false),
             (true, .auto, ["NO_COLOR": "1"], false),
             (true, .auto, ["NO_COLOR": ""], true), (true, .auto, ["TERM": "dumb"], false),
             (false, .always, ["NO_COLOR": "1"], true),
             (true, .never, [:], false),
-        ] as [(Bool, Invocation.Choice, [String: String], Bool)])
+        ] as [(Bool, Invocation.ColorChoice, [String: String], Bool)])
     func coloursAreUsed(
-        _ isTerminal: Bool, _ choice: Invocation.Choice, _ environment: [String: String], _ used: Bool
+        _ isTerminal: Bool, _ choice: Invocation.ColorChoice, _ environment: [String: String], _ used: Bool
     ) {
         let sink = ProcessContext.Sink(isTerminal: isTerminal) { _ in }
         let context = ProcessContext(

@@ -6,18 +6,23 @@ internal import Lupine
 /// The command line tool: takes arguments and returns an exit code. It reaches the environment, files and terminal only through a
 /// `ProcessContext`.
 ///
-/// It uses only the public API of the library; its module has no access to `package` declarations. `serve` and `demo` need an
-/// origin server, so the caller passes them in.
+/// It uses only the public API of the library: its module has no access to `package` declarations. The subcommands `serve` and
+/// `demo` need a server, which is in another module, so the caller passes them to the initializer.
 public struct Command: Sendable {
-    /// Runs a subcommand that needs more than a client: `serve` or `demo`.
-    public typealias Show = @Sendable (_ arguments: [String], _ context: ProcessContext) async -> Int32
+    /// Runs the subcommand `serve` or `demo` with its arguments. Returns the exit status of the process.
+    public typealias Subcommand = @Sendable (_ arguments: [String], _ context: ProcessContext) async -> Int32
 
     private let context: ProcessContext
-    private let serve: Show?
-    private let demo: Show?
+    private let serve: Subcommand?
+    private let demo: Subcommand?
 
-    /// Creates a command in a context, with the implementations of `serve` and `demo` if this build has them.
-    public init(_ context: ProcessContext, serve: Show? = nil, demo: Show? = nil) {
+    /// Creates a command.
+    ///
+    /// - Parameters:
+    ///   - context: The environment, files and terminal of the process.
+    ///   - serve: The implementation of `serve`; nil if this build has none.
+    ///   - demo: The implementation of `demo`; nil if this build has none.
+    public init(_ context: ProcessContext, serve: Subcommand? = nil, demo: Subcommand? = nil) {
         self.context = context
         self.serve = serve
         self.demo = demo
@@ -44,21 +49,23 @@ public struct Command: Sendable {
         }
     }
 
-    /// Runs the requests that --next separates, one after the other. Returns the code of the last one that failed.
+    /// Runs the invocations that --next separates, one after the other. Returns the code of the last one that failed. If the user
+    /// interrupts the command, the remaining ones do not run.
     private func runSeries(_ invocations: [Invocation]) async -> ExitCode {
-        var seriesCode = ExitCode.success
+        var lastFailure = ExitCode.success
         for invocation in invocations {
             let code = await CommandRun(invocation, context).run()
-            if code != .success { seriesCode = code }
+            if code != .success { lastFailure = code }
             if context.interruption.hasCome { break }
         }
-        return seriesCode
+        return lastFailure
     }
 
+    /// Prints text on the standard output, with its line breaks. Ignores errors, such as that of a closed pipe.
     private func printText(_ text: String) { try? context.output.print("\(lines: text)") }
 
-    /// Runs `serve` or `demo`; fails if this build does not have it.
-    private func runSubcommand(_ subcommand: Show?, _ arguments: [String]) async -> Int32 {
+    /// Runs `serve` or `demo`, and returns the exit status. Prints an error if this build does not have the subcommand.
+    private func runSubcommand(_ subcommand: Subcommand?, _ arguments: [String]) async -> Int32 {
         guard let subcommand else {
             context.errors.say("lupine: this build has no server in it\n")
             return ExitCode.usage.rawValue

@@ -3,9 +3,12 @@
 internal import Foundation
 internal import Lupine
 
-/// Runs one command line: plans a request for each URL, sends the requests one after the other (or concurrently if their content
-/// is saved to files), and prints the reports.
+/// Runs one command line: plans a request for each URL, sends the requests, and prints the reports. It sends the requests one
+/// after the other, or concurrently if their content is saved to files.
 struct CommandRun: Sendable {
+    /// The maximum number of requests that are sent concurrently.
+    private static let maximumConcurrentFetches = 8
+
     private let invocation: Invocation
     private let context: ProcessContext
 
@@ -20,9 +23,10 @@ struct CommandRun: Sendable {
         let removeScratchFolder = { @Sendable () -> Void in
             try? FileManager.default.removeItem(at: scratchFolder)
         }
-        let cleanup = context.interruption.addCleanup(removeScratchFolder)
+        // The `defer` below does not run if a second signal ends the process immediately.
+        let cleanupNumber = context.interruption.addCleanup(removeScratchFolder)
         defer {
-            context.interruption.forget(cleanup)
+            context.interruption.forget(cleanupNumber)
             removeScratchFolder()
         }
         do {
@@ -39,56 +43,58 @@ struct CommandRun: Sendable {
         }
     }
 
-    /// Plans the requests, and, depending on the options, prints them as curl lines, prints them as they would be sent, or sends
-    /// them.
+    /// Plans the requests. Then, depending on the options, prints them as curl commands, prints them as they would be sent, or
+    /// sends them. Returns the exit code.
     ///
     /// - Parameter scratchFolder: The path for a folder of temporary files, which is created only if one is needed.
     private func runRequests(_ scratchFolder: URL) async throws -> ExitCode {
-        let invocation = try askingForPassword()
+        let invocation = try invocationWithPassword()
         let content = try ContentBuilder(
             invocation: invocation, context: context, scratchFolder: scratchFolder
         ).build()
-        var memory = try CookieMemory(invocation, context)
+        var cookieMemory = try CookieMemory(invocation, context)
         let planner = RequestPlanner(
-            invocation: invocation, context: context, content: content, storedFields: memory.headers,
-            sendsCookiesAsField: !memory.keepsCookies)
+            invocation: invocation, context: context, content: content, storedFields: cookieMemory.headers,
+            sendsCookiesAsField: !cookieMemory.keepsCookies)
         let plans = try invocation.urls.map(planner.plan)
-        memory.addCommandLineCookies(for: plans.map(\.url))
+        // The cookies of `-b a=b` are sent only to the origins of these URLs.
+        cookieMemory.addCommandLineCookies(for: plans.map(\.url))
         if invocation.printsCurl {
-            try printCurlLines(of: plans, invocation, memory)
+            try printCurlLines(of: plans, invocation, cookieMemory)
             return .success
         }
         let evaluator = try makeTrustEvaluator()
-        let maker = SessionMaker(
+        let sessionMaker = SessionMaker(
             invocation: invocation, context: context, evaluator: evaluator, monitors: makeMonitors(),
             urls: plans.map(\.url))
         if invocation.isOffline {
-            try printHeads(of: plans, maker, memory)
+            try printWithoutSending(plans, sessionMaker, cookieMemory)
             return .success
         }
+        // With a web socket or server-sent events, only the first URL is loaded, and no cookies are saved.
         if let plan = plans.first, ["ws", "wss"].contains(plan.url.scheme?.lowercased() ?? "") {
-            return try await converse(plan, maker, memory)
+            return try await runWebSocket(plan, sessionMaker, cookieMemory)
         }
         if invocation.followsEvents, let plan = plans.first {
-            return try await followEvents(plan, maker, memory)
+            return try await followEvents(plan, sessionMaker, cookieMemory)
         }
-        let reports = try await fetch(plans, maker, memory)
-        try memory.save()
+        let reports = try await fetch(plans, sessionMaker, cookieMemory)
+        try cookieMemory.save()
         return try printReports(reports, evaluator)
     }
 
-    /// Prints the curl command of each plan.
+    /// Prints the curl command that is equivalent to each plan.
     private func printCurlLines(
-        of plans: [RequestPlan], _ invocation: Invocation, _ memory: CookieMemory
+        of plans: [RequestPlan], _ invocation: Invocation, _ cookieMemory: CookieMemory
     ) throws {
         for plan in plans {
-            let cookies = memory.storage(for: plan.url)?.cookies(for: plan.url) ?? []
+            let cookies = cookieMemory.storage(for: plan.url)?.cookies(for: plan.url) ?? []
             let line = CurlLine(plan, invocation, context, cookies: cookies).text
             try context.output.print("\(lines: line)\n")
         }
     }
 
-    /// Returns the evaluator of servers; nil if the options need none.
+    /// Returns the evaluator that decides which servers are trusted; nil if the library's own rules apply unchanged.
     private func makeTrustEvaluator() throws -> CommandTrustEvaluator? {
         guard invocation.isInsecure || !invocation.pins.isEmpty || invocation.listsCertificates else {
             return nil
@@ -98,7 +104,7 @@ struct CommandRun: Sendable {
             keepsChains: invocation.listsCertificates)
     }
 
-    /// Returns the monitors of the sessions.
+    /// Returns the monitors of the sessions: the reporter of `--events`, or none.
     private func makeMonitors() -> [any EventMonitor] {
         guard invocation.reportsEvents else { return [] }
         return [
@@ -107,39 +113,40 @@ struct CommandRun: Sendable {
     }
 
     /// Prints the requests as they would be sent, without sending them.
-    private func printHeads(
-        of plans: [RequestPlan], _ maker: SessionMaker, _ memory: CookieMemory
+    private func printWithoutSending(
+        _ plans: [RequestPlan], _ sessionMaker: SessionMaker, _ cookieMemory: CookieMemory
     ) throws {
         for plan in plans {
-            let session = try maker.session(for: plan, cookies: memory.storage(for: plan.url))
+            let session = try sessionMaker.session(for: plan, cookies: cookieMemory.storage(for: plan.url))
             do {
                 let head = try session.session.requestHead(for: plan.request, bodyFrom: plan.bodyFile)
                 reporter(plan).printRequest(Array(head), hasContent: true)
             } catch {
                 throw ErrorMessage.failure(
-                    of: .sessionTaskFailed(error: error), url: plan.url, invocation: maker.invocation)
+                    of: .sessionTaskFailed(error: error), url: plan.url, invocation: sessionMaker.invocation)
             }
         }
     }
 
-    /// Opens a web socket, and sends and prints its messages.
-    private func converse(
-        _ plan: RequestPlan, _ maker: SessionMaker, _ memory: CookieMemory
+    /// Opens a web socket, sends and prints messages until it is closed, and returns the exit code.
+    private func runWebSocket(
+        _ plan: RequestPlan, _ sessionMaker: SessionMaker, _ cookieMemory: CookieMemory
     ) async throws -> ExitCode {
-        let session = try maker.session(
-            for: plan, cookies: memory.storage(for: plan.url), wire: wireReporter { reporter(plan) })
+        let session = try sessionMaker.session(
+            for: plan, cookies: cookieMemory.storage(for: plan.url), wire: wireReporter { reporter(plan) })
         return await SocketConversation(
-            plan, maker.invocation, context, session: session, style: outputStyle
+            plan, sessionMaker.invocation, context, session: session, style: outputStyle
         ).run()
     }
 
-    /// Prints the server-sent events of a response, and a failure.
+    /// Prints the server-sent events of a response while they arrive, and a failure. Returns the exit code.
     private func followEvents(
-        _ plan: RequestPlan, _ maker: SessionMaker, _ memory: CookieMemory
+        _ plan: RequestPlan, _ sessionMaker: SessionMaker, _ cookieMemory: CookieMemory
     ) async throws -> ExitCode {
-        let session = try maker.session(
-            for: plan, cookies: memory.storage(for: plan.url), wire: wireReporter { reporter(plan) })
-        let follower = EventFollower(plan, maker.invocation, context, session: session, style: outputStyle)
+        let session = try sessionMaker.session(
+            for: plan, cookies: cookieMemory.storage(for: plan.url), wire: wireReporter { reporter(plan) })
+        let follower = EventFollower(
+            plan, sessionMaker.invocation, context, session: session, style: outputStyle)
         let failure = await follower.run()
         if let failure { printFailure(failure) }
         return failure?.code ?? .success
@@ -152,14 +159,13 @@ struct CommandRun: Sendable {
         Style(isOn: context.usesColor(on: context.errors, invocation.color))
     }
 
-    /// Returns a reporter of the heads that a session sends and receives; nil if the options do not ask for one.
+    /// Returns a reporter that prints the heads which a session sends and receives; nil if the options do not ask for them.
     ///
-    /// - Parameter makeDefault: Returns the reporter of all tasks to which none is assigned.
+    /// - Parameter makeDefault: Returns the reporter of all tasks to which `WireReporter.assign` has assigned none.
     private func wireReporter(_ makeDefault: () -> FetchReporter?) -> WireReporter? {
-        let parts = invocation.print ?? []
-        guard invocation.isVerbose || !parts.isDisjoint(with: [.requestHead, .requestBody]) else {
-            return nil
-        }
+        let parts = invocation.printedParts ?? []
+        let printsRequest = !parts.isDisjoint(with: [.requestHead, .requestBody])
+        guard invocation.isVerbose || printsRequest else { return nil }
         return WireReporter(makeDefault())
     }
 
@@ -170,15 +176,16 @@ struct CommandRun: Sendable {
             output: OutputPlan(invocation, context, saves: false), request: plan.request)
     }
 
-    /// Returns the invocation with the password that `-u` omits, for which the user is asked if the standard input is a terminal.
-    /// With a token no password is needed.
-    private func askingForPassword() throws -> Invocation {
+    /// Returns the invocation with a password for the user of `-u`. If the password is missing and the standard input is a
+    /// terminal, asks the user for it. With a bearer token no password is needed.
+    private func invocationWithPassword() throws -> Invocation {
         guard invocation.token == nil, let user = invocation.user, !user.contains(":"),
             context.input.kind == .terminal
         else { return invocation }
         var changed = invocation
         context.errors.say("Password for \(user): ")
         let password = try context.input.readSecret()
+        // The terminal has not echoed the line end.
         context.errors.say("\n")
         changed.user = "\(user):\(password)"
         return changed
@@ -186,7 +193,8 @@ struct CommandRun: Sendable {
 
     // MARK: sending
 
-    /// Returns the destination for the URL with this index; nil for the standard output. A single `-O` is for all URLs.
+    /// Returns the destination for the content of the URL with this index; nil for the standard output. A single `-O` is for all
+    /// URLs.
     private func destination(_ index: Int) -> Invocation.Destination? {
         let destinations = invocation.destinations
         if destinations == [.remoteName] { return .remoteName }
@@ -194,36 +202,43 @@ struct CommandRun: Sendable {
         return destinations[index]
     }
 
-    /// Sends the requests, and returns a report for each that was started before an interruption.
+    /// Sends the requests, and returns their reports. If the user interrupts the command, requests that are sent one after the
+    /// other and have not been started have no report.
     private func fetch(
-        _ plans: [RequestPlan], _ maker: SessionMaker, _ memory: CookieMemory
+        _ plans: [RequestPlan], _ sessionMaker: SessionMaker, _ cookieMemory: CookieMemory
     ) async throws -> [FetchReport] {
-        let saves = plans.indices.contains { destination($0) != nil }
-        let showsProgress =
-            (saves || invocation.upload != nil) && !invocation.isSilent && invocation.showsProgress
-        let board =
+        let savesContent = plans.indices.contains { destination($0) != nil }
+        let hasProgress = savesContent || invocation.uploadFile != nil
+        let showsProgress = hasProgress && !invocation.isSilent && invocation.showsProgress
+        let progressBoard =
             showsProgress
             ? ProgressBoard(sink: context.errors, unicode: context.drawsUnicode, style: errorStyle)
             : nil
-        board?.begin()
-        defer { board?.close() }
+        progressBoard?.begin()
+        defer { progressBoard?.close() }
         // One session for each cookie storage: `--session` has a storage for each origin, and otherwise there is at most one.
-        var sessions: [ObjectIdentifier?: (Session, WireReporter?)] = [:]
-        let files = SavedFiles()
-        let fetches = try plans.enumerated().map { index, plan in
+        var sessions: [ObjectIdentifier?: (session: Session, wire: WireReporter?)] = [:]
+        let savedFiles = SavedFiles()
+        var fetches: [Fetch] = []
+        for (index, plan) in plans.enumerated() {
             let destination = destination(index)
-            let cookies = memory.storage(for: plan.url)
+            let cookies = cookieMemory.storage(for: plan.url)
             let key = cookies.map { ObjectIdentifier($0) }
-            let wire = wireReporter { nil }
-            let (session, reporter) =
-                try sessions[key] ?? (maker.session(for: plan, cookies: cookies, wire: wire), wire)
-            sessions[key] = (session, reporter)
-            return Fetch(
-                plan, invocation, context, session: session, wire: reporter,
-                output: OutputPlan(invocation, context, saves: destination != nil),
-                destination: destination, board: board, files: files, urlIndex: index)
+            let newWire = wireReporter { nil }
+            let (session, wire) =
+                try sessions[key]
+                ?? (
+                    session: sessionMaker.session(for: plan, cookies: cookies, wire: newWire),
+                    wire: newWire
+                )
+            sessions[key] = (session: session, wire: wire)
+            fetches.append(
+                Fetch(
+                    plan, invocation, context, session: session, wire: wire,
+                    output: OutputPlan(invocation, context, saves: destination != nil),
+                    destination: destination, board: progressBoard, files: savedFiles, urlIndex: index))
         }
-        if saves, fetches.count > 1 { return await runConcurrently(fetches) }
+        if savesContent, fetches.count > 1 { return await runConcurrently(fetches) }
         var reports: [FetchReport] = []
         for fetch in fetches {
             reports.append(await fetch.run())
@@ -232,7 +247,7 @@ struct CommandRun: Sendable {
         return reports
     }
 
-    /// Runs all fetches, at most eight at a time, and returns their reports in the order of the fetches.
+    /// Runs all fetches, some of them at the same time, and returns their reports in the order of the fetches.
     private func runConcurrently(_ fetches: [Fetch]) async -> [FetchReport] {
         await withTaskGroup(of: (Int, FetchReport).self) { group in
             var reports: [Int: FetchReport] = [:]
@@ -243,7 +258,7 @@ struct CommandRun: Sendable {
                 nextIndex += 1
                 group.addTask { (index, await fetch.run()) }
             }
-            for _ in 0..<8 { startNext() }
+            for _ in 0..<Self.maximumConcurrentFetches { startNext() }
             for await (index, report) in group {
                 reports[index] = report
                 startNext()
@@ -255,6 +270,10 @@ struct CommandRun: Sendable {
     // MARK: reports
 
     /// Prints the reports that the options ask for, and the failures. Returns the code of the last fetch that failed.
+    ///
+    /// - Parameters:
+    ///   - reports: The results of the fetches.
+    ///   - evaluator: The evaluator that has stored the certificates of the servers.
     private func printReports(
         _ reports: [FetchReport], _ evaluator: CommandTrustEvaluator?
     ) throws -> ExitCode {
@@ -276,7 +295,7 @@ struct CommandRun: Sendable {
             context.errors.say(texts.joined("\n"))
         case nil: break
         }
-        if invocation.print?.contains(.metrics) == true {
+        if invocation.printedParts?.contains(.metrics) == true {
             for waterfall in waterfalls {
                 try context.output.print(
                     waterfall.text(
@@ -285,7 +304,7 @@ struct CommandRun: Sendable {
             }
         }
         for report in reports {
-            if let format = invocation.writeOut {
+            if let format = invocation.writeOutFormat {
                 try context.output.print(WriteOut(report).text(format))
             }
             if let failure = report.failure { printFailure(failure, report) }
@@ -293,19 +312,25 @@ struct CommandRun: Sendable {
         return reports.last { $0.failure != nil }?.code ?? .success
     }
 
-    /// Prints a failure on the standard error, and for a download that can be resumed the command line that does so.
+    /// Prints a failure on the standard error as one paragraph. If a download can be resumed, adds the command line that does so.
+    ///
+    /// - Parameters:
+    ///   - failure: The failure.
+    ///   - report: The report of the fetch that failed; nil if there is none.
     private func printFailure(_ failure: CommandFailure, _ report: FetchReport? = nil) {
         guard !invocation.isSilent || invocation.showsErrors else { return }
         var text = failure.description
         if let report, report.isResumable, let file = report.file {
             let command = "lupine -C - -o \(CurlLine.quoted(file))"
-            let typed = report.plan.typed
-            // An address that may contain a secret is not printed.
+            let typedURL = report.plan.typedURL
+            // `ShownAddress` removes what may be a secret. If it changes the URL, the URL is not printed.
+            let hasSecret = ShownAddress.text(typedURL) != typedURL
             text +=
-                ShownAddress.text(typed) == typed
-                ? " What has come is in \(file); go on with it by: \(command) \(CurlLine.quoted(typed))"
-                : " What has come is in \(file); go on with it by \(command) and the same address."
+                hasSecret
+                ? " What has come is in \(file); go on with it by \(command) and the same address."
+                : " What has come is in \(file); go on with it by: \(command) \(CurlLine.quoted(typedURL))"
         }
+        // On a terminal, lines break between words, at 30 columns or more. In a log, the paragraph is one line.
         let columns = context.errors.isTerminal ? context.errors.columns() : 10_000
         let paragraph = HelpPage.wrapped(
             TerminalFilter.line("lupine: \(text)"), indent: 0, width: max(30, columns - 1))

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// A failure as the command reports it: one paragraph that names the action, the address or file, the reason and a remedy, and
-/// the exit code for scripts.
+/// A failure as the command reports it: a message for people, and an exit code for scripts.
 struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The exit code.
     let code: ExitCode
-    /// The paragraph.
+    /// The message: one paragraph that names the action, the address or file, the reason and a remedy.
     let description: String
 
     init(_ code: ExitCode, _ description: String) {
@@ -14,6 +13,10 @@ struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Returns the failure for a file that cannot be read.
+    ///
+    /// - Parameters:
+    ///   - path: The path as typed.
+    ///   - error: The error that has the reason; nil if the reason is unknown.
     static func unreadable(_ path: String, _ error: (any Error)?) -> CommandFailure {
         let reason = error.map { ": \(FileErrorReason.reason($0))" } ?? ""
         return CommandFailure(
@@ -21,6 +24,10 @@ struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Returns the failure for a file that cannot be written.
+    ///
+    /// - Parameters:
+    ///   - path: The path as typed.
+    ///   - error: The error that has the reason; nil if the reason is unknown.
     static func unwritable(_ path: String, _ error: (any Error)?) -> CommandFailure {
         let reason = error.map { ": \(FileErrorReason.reason($0))" } ?? ""
         return CommandFailure(

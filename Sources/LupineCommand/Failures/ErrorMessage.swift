@@ -4,10 +4,19 @@ internal import Foundation
 internal import Lupine
 internal import LupineTransport
 
-/// Translates errors of the library into messages and exit codes. No other code does that.
+/// Translates errors of the library into the command's failures: messages with advice, and exit codes.
+///
+/// An `AFError` contains the error that caused it, mostly a `URLError`. The `URLError` of a failed transfer contains a
+/// `TransportError`, which is more precise.
 enum ErrorMessage {
-    /// Returns the failure to report for a load of `url`.
+    /// Returns the failure to report for an error.
+    ///
+    /// - Parameters:
+    ///   - error: The error of the request.
+    ///   - url: The URL of the request, which the message names.
+    ///   - invocation: The command line, on which the advice depends.
     static func failure(of error: AFError, url: URL, invocation: Invocation) -> CommandFailure {
+        // A failed check of pinned keys is also a `serverTrustEvaluationFailed`, so it comes first.
         if let report = error.pinningReport { return pinningFailure(report) }
         let address = ShownAddress.text(url)
         if case .serverTrustEvaluationFailed = error {
@@ -20,6 +29,7 @@ enum ErrorMessage {
         guard let underlying = underlyingError(of: error) else {
             return CommandFailure(.failure, "Cannot load \(address): \(error.localizedDescription)")
         }
+        // A failure that the command's own code has thrown in a callback of the library.
         if let failure = underlying as? CommandFailure { return failure }
         guard let urlError = underlying as? URLError else {
             return CommandFailure(.failure, "Cannot load \(address): \(description(of: underlying)).")
@@ -39,13 +49,15 @@ enum ErrorMessage {
             code, "Cannot load \(address): \(reason).\(advice.isEmpty ? "" : " \(advice)")")
     }
 
+    /// The advice if the server's certificate is not trusted.
     private static let trustAdvice =
         "Look at the chain with --certs, give its root with --cacert, or, on a test server, leave the check out with -k."
 
+    /// The advice if the proxy cannot be used.
     private static let proxyAdvice =
         "Check -x, or the variables https_proxy and no_proxy; --noproxy '*' goes without."
 
-    /// Returns the failure for a chain without a pinned key, with the pins of its certificates.
+    /// Returns the failure for a certificate chain without a pinned key. The message has the pins of the chain's certificates.
     private static func pinningFailure(_ report: PinningReport) -> CommandFailure {
         let presented = report.presented.map { "\($0.pin ?? "no key") (\($0.subject ?? "no name"))" }
         return CommandFailure(
@@ -54,7 +66,7 @@ enum ErrorMessage {
         )
     }
 
-    /// Returns the first underlying error that is not an `AFError`.
+    /// Returns the first underlying error that is not an `AFError`; nil if there is none.
     private static func underlyingError(of error: AFError) -> (any Error)? {
         var error: any Error = error
         while let next = (error as? AFError)?.underlyingError { error = next }
@@ -67,7 +79,8 @@ enum ErrorMessage {
         return text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 
-    /// Returns the description of a transport error; for a refused tunnel only the proxy and the status.
+    /// Returns the description of a transport error, without a full stop. For a tunnel that the proxy refuses, it names only the
+    /// proxy and the status.
     private static func description(transport error: TransportError) -> String {
         switch error {
         case .tunnel(let proxy, .refused(let head)):
@@ -78,21 +91,23 @@ enum ErrorMessage {
         }
     }
 
-    /// Returns the advice to resume a download with -C, after a prefix. Empty for a range and for a file that begins with a head,
-    /// which cannot be resumed.
+    /// Returns the advice to resume a download with -C, after a prefix such as a comma. Empty if the download cannot be resumed:
+    /// for a range, and for a file that begins with a head.
     private static func resumeAdvice(_ prefix: String, _ invocation: Invocation) -> String {
         invocation.savesHead || invocation.range != nil ? "" : "\(prefix)-C - goes on with a download"
     }
 
     /// Returns the advice to use HTTP/1.1, if the command line allows only HTTP/2; empty otherwise.
     private static func http11Advice(_ invocation: Invocation) -> String {
-        invocation.versions == .http2 ? " Without --http2-prior-knowledge it is spoken to in HTTP/1.1." : ""
+        invocation.httpVersions == .http2
+            ? " Without --http2-prior-knowledge it is spoken to in HTTP/1.1." : ""
     }
 
-    /// Returns the exit code and the advice for a transport error; nil if those of the `URLError` around it apply.
+    /// Returns the exit code and the advice for a transport error. The advice may be empty. Returns nil if those for the
+    /// `URLError` that contains the error apply.
     private static func codeAndAdvice(
         transport error: TransportError, _ invocation: Invocation
-    ) -> (ExitCode, String)? {
+    ) -> (code: ExitCode, advice: String)? {
         switch error {
         case .url, .unsupported: (.malformedURL, "")
         case .resolution:
@@ -111,7 +126,8 @@ enum ErrorMessage {
         case .tls(_, _, .http2NotChosen), .tls(_, _, .alert(.noApplicationProtocol)):
             (
                 .tls,
-                invocation.versions == .http2 ? "--http2 takes HTTP/1.1 where the server has no HTTP/2." : ""
+                invocation.httpVersions == .http2
+                    ? "--http2 takes HTTP/1.1 where the server has no HTTP/2." : ""
             )
         case .tls(_, _, let error): codeAndAdvice(tls: error)
         case .connectionLost: (.lost, "Try again; --retry N does that\(resumeAdvice(", and ", invocation)).")
@@ -146,8 +162,8 @@ enum ErrorMessage {
         }
     }
 
-    /// Returns the exit code and the advice for a TLS error.
-    private static func codeAndAdvice(tls error: TLSError) -> (ExitCode, String) {
+    /// Returns the exit code and the advice for a TLS error. The advice may be empty.
+    private static func codeAndAdvice(tls error: TLSError) -> (code: ExitCode, advice: String) {
         switch error {
         case .untrusted: (.untrusted, trustAdvice)
         case .clientCertificateRequired, .clientCertificateRejected, .credentials:
@@ -161,8 +177,10 @@ enum ErrorMessage {
         }
     }
 
-    /// Returns the exit code and the advice for a `URLError`.
-    private static func codeAndAdvice(url error: URLError, _ invocation: Invocation) -> (ExitCode, String) {
+    /// Returns the exit code and the advice for a `URLError`. The advice may be empty.
+    private static func codeAndAdvice(
+        url error: URLError, _ invocation: Invocation
+    ) -> (code: ExitCode, advice: String) {
         switch error.code {
         case .timedOut:
             let limit = invocation.maximumTime.map { " (\($0) s)" } ?? ""

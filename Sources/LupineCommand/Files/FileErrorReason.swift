@@ -2,17 +2,20 @@
 
 internal import Foundation
 
-/// Describes errors of files as the system does.
+/// Describes why a file operation has failed, in the words of the operating system.
 enum FileErrorReason {
     /// Returns the reason of an error, without a full stop.
     static func reason(_ error: any Error) -> String {
         let error = error as NSError
+        // Foundation's errors have the POSIX error as their cause, if there is one.
         if let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError,
             underlying.domain == NSPOSIXErrorDomain
         {
-            return text(Int32(truncatingIfNeeded: underlying.code))
+            return description(ofErrno: Int32(truncatingIfNeeded: underlying.code))
         }
-        if error.domain == NSPOSIXErrorDomain { return text(Int32(truncatingIfNeeded: error.code)) }
+        if error.domain == NSPOSIXErrorDomain {
+            return description(ofErrno: Int32(truncatingIfNeeded: error.code))
+        }
         switch CocoaError.Code(rawValue: error.code) {
         case .fileNoSuchFile, .fileReadNoSuchFile: return "no such file"
         case .fileReadNoPermission, .fileWriteNoPermission: return "permission denied"
@@ -21,11 +24,12 @@ enum FileErrorReason {
         }
     }
 
-    /// Returns the system's description of an `errno` value.
-    private static func text(_ number: Int32) -> String {
-        let description = POSIXErrorCode(rawValue: number).map { POSIXError($0).localizedDescription }
-        let text = description ?? "error \(number)"
+    /// Returns the operating system's description of a value of `errno`.
+    private static func description(ofErrno number: Int32) -> String {
+        let localized = POSIXErrorCode(rawValue: number).map { POSIXError($0).localizedDescription }
+        let description = localized ?? "error \(number)"
+        // Foundation adds this sentence before the system's description.
         let prefix = "The operation could not be completed. "
-        return text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+        return description.hasPrefix(prefix) ? String(description.dropFirst(prefix.count)) : description
     }
 }

@@ -3,7 +3,8 @@
 internal import Foundation
 internal import Glibc
 
-/// An open file with its properties. They come from `fstat` and not from `stat`, since the path may lead to another file by now.
+/// An open file with its properties. `fstat` reads them from the open file. `stat` would read them by the path, which may lead to
+/// another file in the meantime.
 struct OpenFile: Sendable {
     /// Identifies a file regardless of its names.
     struct Identity: Hashable, Sendable {
@@ -18,10 +19,15 @@ struct OpenFile: Sendable {
     let isRegular: Bool
     /// The ID of the user who owns the file.
     let owner: uid_t
-    /// Whether users other than the owner can write to it.
-    let othersMayWrite: Bool
+    /// Whether its group or all users have write permission.
+    let isWritableByOthers: Bool
 
-    /// Opens a path with the flags of `open(2)`. A new file gets the permissions of `mode`, reduced by the umask.
+    /// Opens a file. Throws a `POSIXError` if `open(2)` or `fstat(2)` fails.
+    ///
+    /// - Parameters:
+    ///   - path: The absolute path of the file.
+    ///   - flags: The flags of `open(2)`.
+    ///   - mode: The permissions of a new file, which the umask reduces.
     init(_ path: String, _ flags: Int32, mode: mode_t = 0o666) throws {
         var descriptor: Int32
         repeat {
@@ -34,7 +40,8 @@ struct OpenFile: Sendable {
         identity = Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
         isRegular = status.st_mode & S_IFMT == S_IFREG
         owner = status.st_uid
-        othersMayWrite = status.st_mode & 0o022 != 0
+        // The write permissions of the group and of all users.
+        isWritableByOthers = status.st_mode & 0o022 != 0
     }
 
     private static var lastError: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }

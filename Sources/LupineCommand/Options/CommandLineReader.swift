@@ -4,25 +4,28 @@
 enum CommandLineReader {
     /// The action that a command line asks for.
     enum Action: Hashable, Sendable {
-        /// One or several URLs to load, with the same options.
+        /// Load one or several URLs with the same options.
         case fetch(Invocation)
-        /// Several requests, separated by --next.
+        /// Load the URLs of several invocations, which --next separates.
         case series([Invocation])
-        /// `--help`.
+        /// Print the text of `--help`.
         case help
-        /// `lupine help ITEM`.
+        /// Print the page of `lupine help ITEM`. The item is nil for `lupine help` alone.
         case explain(String?)
+        /// Print the version.
         case version
+        /// Print the manual page.
         case manual
-        /// The completions of the shell with this name.
+        /// Print the completion script for the shell with this name.
         case completions(String)
-        /// `lupine serve` with these arguments.
+        /// Run `lupine serve` with these arguments.
         case serve([String])
-        /// `lupine demo` with these arguments.
+        /// Run `lupine demo` with these arguments.
         case demo([String])
     }
 
-    /// Parses the arguments, which do not include the command's own name.
+    /// Returns the action that the arguments ask for. The arguments do not include the command's own name. Throws if they are
+    /// invalid.
     static func read(_ arguments: [String]) throws(UsageError) -> Action {
         guard let first = arguments.first else {
             throw UsageError("a URL is missing: lupine [METHOD] URL [ITEM...] (lupine --help)")
@@ -46,22 +49,28 @@ enum CommandLineReader {
         }
     }
 
-    /// An argument that is neither an option nor the value of one, or the value of --url.
+    /// A word of the command line that is a method, a URL or an item: an argument that is neither an option nor the value of an
+    /// option, or the value of --url.
     private struct Word {
         let text: String
+        /// Whether the word is the value of --url, and so cannot be a method or an item.
         var isURL = false
     }
 
-    /// Parses a command line without a subcommand.
+    /// Parses a command line without a subcommand. `--help` and `--version` end the parsing: later arguments are ignored.
     private static func parseRequests(_ arguments: [String]) throws(UsageError) -> Action {
         var invocation = Invocation()
+        // The invocations that --next has ended.
         var completeInvocations: [Invocation] = []
+        // The words of the current invocation.
         var words: [Word] = []
         var unparsed = arguments[...]
         // False after `--`, which ends the options.
         var acceptsOptions = true
         while let argument = unparsed.popFirst() {
-            if !acceptsOptions || argument == "-" || !argument.hasPrefix("-") {
+            // A dash alone is not an option.
+            let looksLikeOption = argument.hasPrefix("-") && argument != "-"
+            if !acceptsOptions || !looksLikeOption {
                 words.append(Word(text: argument))
             } else if argument == "--" {
                 acceptsOptions = false
@@ -77,8 +86,10 @@ enum CommandLineReader {
                         (invocation, words) = (invocation.successor(), [])
                     } else if option.name == .url {
                         words.append(Word(text: try Invocation.nonEmpty(option, value), isURL: true))
-                    } else if option.name == .json, let text = unparsed.first, isJSON(text, words) {
-                        invocation.addJSONData(text)
+                    } else if option.name == .json, let next = unparsed.first,
+                        isJSONData(next, after: words)
+                    {
+                        invocation.addJSONData(next)
                         unparsed = unparsed.dropFirst()
                     } else {
                         try invocation.apply(option, value)
@@ -91,7 +102,8 @@ enum CommandLineReader {
         return .series(completeInvocations)
     }
 
-    /// Returns an invocation with the URLs and items of these words, after checking the combination of its options.
+    /// Returns the invocation with the method, the URLs and the items of these words. Throws if its options contradict each
+    /// other.
     private static func complete(
         _ invocation: Invocation, _ words: [Word]
     ) throws(UsageError) -> Invocation {
@@ -102,48 +114,70 @@ enum CommandLineReader {
         return invocation
     }
 
-    /// Whether the argument after --json is the DATA of curl's --json. HTTPie's --json has no value, so it may be a URL or an
-    /// item.
-    private static func isJSON(_ text: String, _ words: [Word]) -> Bool {
-        if text.hasPrefix("@") { return words.allSatisfy { $0.isURL || isMethod($0.text) } }
-        return (text.hasPrefix("{") || text.hasPrefix("[")) && JSONText.isValid([UInt8](text.utf8))
+    /// Whether the argument that follows --json is the DATA of curl's --json. HTTPie's --json has no value; the argument after it
+    /// is a URL or an item.
+    ///
+    /// - Parameters:
+    ///   - argument: The argument that follows --json.
+    ///   - words: The words that precede --json.
+    private static func isJSONData(_ argument: String, after words: [Word]) -> Bool {
+        if argument.hasPrefix("@") {
+            // `@FILE` is an item if an argument before it is the URL, else DATA.
+            return words.allSatisfy { $0.isURL || isMethod($0.text) }
+        }
+        // A URL may also begin with a bracket: `[::1]:8080`.
+        return (argument.hasPrefix("{") || argument.hasPrefix("["))
+            && JSONText.isValid([UInt8](argument.utf8))
     }
 
     // MARK: options
 
-    /// Parses a long option. Removes its value from `unparsed` if the argument does not contain it.
+    /// Parses `--NAME`, `--NAME=VALUE` or `--NAME VALUE`. Returns the option with its value, which is empty if the option has
+    /// none.
+    ///
+    /// - Parameters:
+    ///   - argument: The argument that begins with `--`.
+    ///   - unparsed: The arguments after it. If the value is the first of them, it is removed.
     private static func parseLongOption(
         _ argument: String, _ unparsed: inout ArraySlice<String>
-    ) throws(UsageError) -> [(Option, String)] {
-        let parts = argument.dropFirst(2).split(
+    ) throws(UsageError) -> [(option: Option, value: String)] {
+        let nameAndValue = argument.dropFirst(2).split(
             separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        let name = String(parts[0])
+        let name = String(nameAndValue[0])
         guard let option = OptionTable.option(long: name) else {
             if let message = ForeignOption.message(for: "--\(name)") { throw UsageError(message) }
             let suggestion = nearestOption(to: name).map { "; did you mean --\($0)?" } ?? ""
             throw UsageError("there is no option --\(name)\(suggestion) (lupine help options)")
         }
-        let value = parts.count == 2 ? String(parts[1]) : nil
+        let valueAfterEquals = nameAndValue.count == 2 ? String(nameAndValue[1]) : nil
         switch option.argument {
         case .none:
-            if value != nil { throw UsageError("--\(name) takes no value: write it without `=`") }
+            if valueAfterEquals != nil {
+                throw UsageError("--\(name) takes no value: write it without `=`")
+            }
             return [(option, "")]
         case .optional(let words):
-            if let value, !words.contains(value) {
-                throw UsageError("--\(name) takes \(words.joined(separator: " or ")), not `\(value)`")
+            if let valueAfterEquals, !words.contains(valueAfterEquals) {
+                throw UsageError(
+                    "--\(name) takes \(words.joined(separator: " or ")), not `\(valueAfterEquals)`")
             }
-            return [(option, value ?? "")]
+            return [(option, valueAfterEquals ?? "")]
         case .value, .oneOf, .file:
-            return [(option, try validated(option, value ?? unparsed.popFirst(), as: "--\(name)"))]
+            let value = valueAfterEquals ?? unparsed.popFirst()
+            return [(option, try validatedValue(value, of: option, typedName: "--\(name)"))]
         }
     }
 
-    /// Parses the short options of an argument, of which the last may have a value. Removes the value from `unparsed` if the
-    /// argument does not contain it.
+    /// Parses the short options of one argument, such as `-sS` or `-XPOST`. Only the last of them may have a value. Returns the
+    /// options with their values, which are empty for options without a value.
+    ///
+    /// - Parameters:
+    ///   - argument: The argument that begins with a dash.
+    ///   - unparsed: The arguments after it. If the value is the first of them, it is removed.
     private static func parseShortOptions(
         _ argument: String, _ unparsed: inout ArraySlice<String>
-    ) throws(UsageError) -> [(Option, String)] {
-        var options: [(Option, String)] = []
+    ) throws(UsageError) -> [(option: Option, value: String)] {
+        var options: [(option: Option, value: String)] = []
         var letters = argument.dropFirst()
         while let letter = letters.popFirst() {
             guard let option = OptionTable.option(short: letter) else {
@@ -154,18 +188,23 @@ enum CommandLineReader {
             switch option.argument {
             case .none, .optional: options.append((option, ""))
             case .value, .oneOf, .file:
+                // The rest of the argument is the value, or else the next argument.
                 let value = letters.isEmpty ? unparsed.popFirst() : String(letters)
-                options.append((option, try validated(option, value, as: "-\(letter)")))
+                options.append((option, try validatedValue(value, of: option, typedName: "-\(letter)")))
                 return options
             }
         }
         return options
     }
 
-    /// Returns the value of an option; throws if it is missing or is none of the option's words. Errors contain the name as
-    /// typed.
-    private static func validated(
-        _ option: Option, _ value: String?, as typedName: String
+    /// Returns the value of an option; throws if it is missing or is none of the option's words.
+    ///
+    /// - Parameters:
+    ///   - value: The value as typed; nil if it is missing.
+    ///   - option: The option.
+    ///   - typedName: The name that the user has typed for the option, with its dashes, for errors.
+    private static func validatedValue(
+        _ value: String?, of option: Option, typedName: String
     ) throws(UsageError) -> String {
         switch option.argument {
         case .value(let word), .file(let word):
@@ -193,38 +232,46 @@ enum CommandLineReader {
 
     // MARK: method, URLs and items
 
-    /// Parses `[METHOD] URL [ITEM...]`, in which a later argument with a scheme is another URL. The URLs, including those of
-    /// --url, keep their order, by which each -o is assigned to a URL.
+    /// Parses `[METHOD] URL [ITEM...]`, and adds the method, the URLs and the items to an invocation. An argument after the URL
+    /// that begins with a scheme is another URL.
+    ///
+    /// The URLs, including those of --url, keep their order: the first -o applies to the first URL, and so on.
     private static func assign(_ words: [Word], to invocation: inout Invocation) throws(UsageError) {
+        // The words that are not values of --url.
         let arguments = words.filter { !$0.isURL }.map(\.text)
         let hasURLOption = arguments.count < words.count
         guard let first = arguments.first ?? words.first?.text else {
             let hint =
-                invocation.raw == nil ? "" : "; --raw takes a body, and curl's --raw is --raw-encoding here"
+                invocation.rawBody == nil
+                ? "" : "; --raw takes a body, and curl's --raw is --raw-encoding here"
             throw UsageError("a URL is missing: lupine [METHOD] URL [ITEM...]\(hint)")
         }
-        if !arguments.isEmpty, first.prefix(while: { !":/?#[".contains($0) }).contains("=") {
+        // An equals sign before any delimiter of a URL shows that the argument is an item.
+        let beginsWithItem = first.prefix(while: { !":/?#[".contains($0) }).contains("=")
+        if !arguments.isEmpty, beginsWithItem {
             throw UsageError(
                 "`\(first)` stands where the URL belongs: items follow it; curl's --form NAME=CONTENT is -F here"
             )
         }
-        // The first argument is a method if it looks like one and another argument or option gives a URL.
-        var isMethodNext =
-            !arguments.isEmpty && (arguments.count > 1 || hasURLOption) && isMethod(first)
-        if isMethodNext {
+        // The first argument is a method if it looks like one and a URL is given besides, as another argument or by --url.
+        let hasOtherURL = arguments.count > 1 || hasURLOption
+        let hasMethodArgument = !arguments.isEmpty && hasOtherURL && isMethod(first)
+        if hasMethodArgument {
             if let method = invocation.method, method != first.uppercased() {
                 throw UsageError("there are two methods, \(first) and -X \(method): give one")
             }
             invocation.method = first.uppercased()
         }
-        var needsURL = true
+        var isMethodNext = hasMethodArgument
+        // The first argument after the method is a URL even without a scheme.
+        var isURLNext = true
         for word in words {
             if word.isURL {
                 invocation.urls.append(word.text)
             } else if isMethodNext {
                 isMethodNext = false
-            } else if needsURL || hasScheme(word.text) {
-                needsURL = false
+            } else if isURLNext || hasScheme(word.text) {
+                isURLNext = false
                 invocation.urls.append(word.text)
             } else {
                 invocation.items.append(try RequestItem(word.text))
@@ -232,11 +279,11 @@ enum CommandLineReader {
         }
     }
 
-    /// Whether a word may be a method: it consists of letters, and is in capitals or a well-known method.
+    /// Whether a word may be a method: it consists of ASCII letters, and is in capitals or a well-known method.
     private static func isMethod(_ word: String) -> Bool {
-        let known = ["get", "head", "post", "put", "patch", "delete", "options", "trace"]
+        let knownMethods = ["get", "head", "post", "put", "patch", "delete", "options", "trace"]
         return word.allSatisfy { $0.isASCII && $0.isLetter }
-            && (word.allSatisfy(\.isUppercase) || known.contains(word.lowercased()))
+            && (word.allSatisfy(\.isUppercase) || knownMethods.contains(word.lowercased()))
     }
 
     /// Whether a word begins with a scheme that the command can load.
@@ -254,14 +301,18 @@ enum EditDistance {
     /// distance).
     static func between(_ left: String, _ right: String) -> Int {
         let (left, right) = (Array(left), Array(right))
+        // `row[column]` is the distance between the letters of `left` so far and the first `column` letters of `right`.
         var row = Array(0...right.count)
         for (index, leftLetter) in left.enumerated() {
+            // The entry of the previous row that the loop below has overwritten last.
             var diagonal = row[0]
             row[0] = index + 1
             for (column, rightLetter) in right.enumerated() {
-                let substituted = diagonal + (leftLetter == rightLetter ? 0 : 1)
+                let withSubstitution = diagonal + (leftLetter == rightLetter ? 0 : 1)
                 diagonal = row[column + 1]
-                row[column + 1] = min(substituted, diagonal + 1, row[column] + 1)
+                let withDeletion = diagonal + 1
+                let withInsertion = row[column] + 1
+                row[column + 1] = min(withSubstitution, withDeletion, withInsertion)
             }
         }
         return row[right.count]

@@ -4,7 +4,7 @@
 public enum ExitCode: Int32, CaseIterable, Sendable {
     /// Success.
     case success = 0
-    /// Another failure; the message has the reason.
+    /// A failure without a code of its own; the message has the reason.
     case failure = 1
     /// The command line is invalid.
     case usage = 2
@@ -44,12 +44,12 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
     case coding = 61
     /// A head or a body exceeds its limit.
     case tooLarge = 63
-    /// The chain has none of the pinned keys.
+    /// The server's certificate chain has none of the pinned keys.
     case pin = 90
-    /// Ctrl-C.
+    /// The user interrupted the command (Ctrl-C): 128 and the number of SIGINT, as shells report it.
     case interrupted = 130
 
-    /// The description for the manual.
+    /// A description for the manual and for messages, without a full stop.
     public var meaning: String {
         switch self {
         case .success: "success"

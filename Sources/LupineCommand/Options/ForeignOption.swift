@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
 /// An option of curl or HTTPie that the command does not support, with advice what to use in its place. The parser and `lupine
-/// help` show the advice.
+/// help` print the advice.
 struct ForeignOption: Sendable {
-    /// The short and long names of the option, without dashes.
+    /// The short and long names without dashes. Several options with the same advice share one row.
     let names: [String]
-    /// The text after "is not taken: ".
+    /// What to use in place of the option: the end of a sentence, without a full stop.
     let advice: String
 
     private init(_ names: [String], _ advice: String) {
@@ -14,11 +14,12 @@ struct ForeignOption: Sendable {
     }
 
     /// Returns the message about an option as typed, with its dashes; nil if the option is not in the list.
-    static func message(for typed: String) -> String? {
-        let name = String(typed.drop { $0 == "-" })
-        return all.first { $0.names.contains(name) }.map { "\(typed) is not taken: \($0.advice)" }
+    static func message(for typedName: String) -> String? {
+        let name = String(typedName.drop { $0 == "-" })
+        return all.first { $0.names.contains(name) }.map { "\(typedName) is not taken: \($0.advice)" }
     }
 
+    /// All options with advice: those of curl by topic, then those of HTTPie alone.
     static let all: [ForeignOption] = versions + identity + network + security + output + httpie
 
     private static let versions = [

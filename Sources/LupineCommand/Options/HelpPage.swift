@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// The text of `--help` and `lupine help`, made from the table of options.
+/// The texts of `--help` and `lupine help`, made from the table of options.
 enum HelpPage {
-    /// Returns the text of `--help`, which fits on one screen: at most 24 lines of 80 characters.
+    /// The maximum number of characters of a line of `--help`.
+    private static let screenWidth = 80
+    /// The number of characters that the first column of `--help` fills, with its spaces.
+    private static let columnWidth = 38
+    /// The number of characters that the names of an option fill in a column of `--help`, with their spaces.
+    private static let nameWidth = 20
+
+    /// Returns the text of `--help`, which fits on one screen of 24 lines. It has the most common options, in two columns.
     static func screen() -> String {
         var lines = [
             "lupine [METHOD] URL [ITEM...]", "",
@@ -16,12 +23,12 @@ enum HelpPage {
             .events, .toCurl, .stream, .serverSentEvents,
         ]
         let cells = everydayOptions.compactMap(OptionTable.option).map(cell)
-        let half = (cells.count + 1) / 2
-        for row in 0..<half {
+        let rowCount = (cells.count + 1) / 2
+        for row in 0..<rowCount {
             let left = cells[row]
-            let right = row + half < cells.count ? cells[row + half] : ""
-            let line = "  " + left.padded(to: 38) + right
-            lines.append(String(line.prefix(80)))
+            let right = row + rowCount < cells.count ? cells[row + rowCount] : ""
+            let line = "  " + left.padded(to: columnWidth) + right
+            lines.append(String(line.prefix(screenWidth)))
         }
         lines += [
             "", "lupine help ITEM   explains an option; also items, output, downloads, exit-codes",
@@ -30,11 +37,12 @@ enum HelpPage {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Returns the name and a few words about an option.
+    /// Returns a cell of the table in `--help`: the names of an option and a few words about it.
     private static func cell(_ option: Option) -> String {
-        let word = option.longNames.first.map { "--\($0)" } ?? ""
-        let name = option.short.map { "-\($0) \(word)" } ?? "   \(word)"
-        let texts: [OptionName: String] = [
+        let longName = option.longNames.first.map { "--\($0)" } ?? ""
+        let names = option.shortName.map { "-\($0) \(longName)" } ?? "   \(longName)"
+        // The options' own summaries are too long for a column.
+        let shortSummaries: [OptionName: String] = [
             .request: "the method", .data: "a form as body", .header: "a header field",
             .part: "a multipart form",
             .upload: "upload a file", .user: "name:password", .cookie: "send cookies",
@@ -46,18 +54,22 @@ enum HelpPage {
             .certificates: "print the chain", .events: "print the events", .toCurl: "print as curl",
             .stream: "print at once", .serverSentEvents: "follow events",
         ]
-        return name.padded(to: 20) + " " + (texts[option.name] ?? option.brief)
+        return names.padded(to: nameWidth) + " " + (shortSummaries[option.name] ?? option.summary)
     }
 
-    /// Returns the text of `lupine help ITEM`. The item is any name of an option, a topic, or `options` for all options; the
-    /// screen of `--help` if nil.
+    /// Returns the text of `lupine help ITEM`. Throws if there is no help for the item.
+    ///
+    /// - Parameter item: Any name of an option, with or without its dashes; a topic; or `options` or `all` for all options. If it
+    ///   is nil, the text of `--help` is returned.
     static func page(for item: String?) throws(UsageError) -> String {
         guard let item else { return screen() }
         let word = String(item.drop(while: { $0 == "-" }))
-        if item == word, let topic = HelpTopic.all.first(where: { $0.name == word }) {
+        // With dashes the item is an option: `--output` is not the topic `output`.
+        let hasDashes = item != word
+        if !hasDashes, let topic = HelpTopic.all.first(where: { $0.name == word }) {
             return topic.text + "\n"
         }
-        if item == word, word == "options" || word == "all" { return allOptions() }
+        if !hasDashes, word == "options" || word == "all" { return allOptions() }
         let option =
             word.count == 1 ? word.first.flatMap(OptionTable.option(short:)) : OptionTable.option(long: word)
         guard let option else {
@@ -71,33 +83,42 @@ enum HelpPage {
         return page(of: option)
     }
 
-    /// Returns the page about an option.
+    /// Returns the page about an option: its synopsis, its summary and its details.
     private static func page(of option: Option) -> String {
-        var text = "\(option.synopsis)\n\n\(wrapped(sentence(option.brief), indent: 4))\n"
+        var text = "\(option.synopsis)\n\n\(wrapped(sentence(option.summary), indent: 4))\n"
         if !option.details.isEmpty { text += "\n\(wrapped(option.details, indent: 4))\n" }
         return text
     }
 
-    /// Returns the synopsis and the one-line description of every option, by chapters.
+    /// Returns the synopsis and the summary of every option, by chapters.
     private static func allOptions() -> String {
-        Option.Chapter.allCases.map { chapter in
-            let rows = OptionTable.all.filter { $0.chapter == chapter }.map { option in
-                "  \(option.synopsis)\n      \(option.brief)"
+        var chapters: [String] = []
+        for chapter in Option.Chapter.allCases {
+            var lines = [chapter.rawValue]
+            for option in OptionTable.all where option.chapter == chapter {
+                lines.append("  \(option.synopsis)\n      \(option.summary)")
             }
-            return ([chapter.rawValue] + rows).joined(separator: "\n")
-        }.joined(separator: "\n\n") + "\n"
+            chapters.append(lines.joined(separator: "\n"))
+        }
+        return chapters.joined(separator: "\n\n") + "\n"
     }
 
-    /// Returns a description with a capital at its beginning and a full stop at its end.
-    static func sentence(_ brief: String) -> String {
-        brief.prefix(1).uppercased() + brief.dropFirst() + (brief.hasSuffix(".") ? "" : ".")
+    /// Returns a summary with a capital at its beginning and a full stop at its end.
+    static func sentence(_ summary: String) -> String {
+        summary.prefix(1).uppercased() + summary.dropFirst() + (summary.hasSuffix(".") ? "" : ".")
     }
 
-    /// Wraps text into lines of at most `width` characters.
+    /// Wraps text at its spaces into lines of at most `width` characters. A longer word gets a line of its own.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - indent: The number of spaces at the beginning of each line.
+    ///   - width: The maximum length of a line, with these spaces.
     static func wrapped(_ text: String, indent: Int, width: Int = 78) -> String {
         let margin = String(repeating: " ", count: indent)
         var lines: [String] = []
         var line = ""
+        // The number of characters of `line`. `line.count` would pass over the whole line for each word.
         var length = 0
         for word in text.split(separator: " ") {
             let wordLength = word.count
@@ -114,7 +135,7 @@ enum HelpPage {
 }
 
 extension String {
-    /// Returns the text with spaces added up to a length.
+    /// Returns the text, with spaces at its end if it is shorter than `length` characters.
     func padded(to length: Int) -> String {
         count >= length ? self : self + String(repeating: " ", count: length - count)
     }

@@ -4,9 +4,10 @@
 struct HelpTopic: Sendable {
     /// The name, as the user types it.
     let name: String
-    /// The text of the page.
+    /// The text of the page, whose lines have at most 80 characters.
     let text: String
 
+    /// All topics, in the order of the manual.
     static let all: [HelpTopic] = [items, output, downloads, sockets, serve, demo, exitCodes]
 
     private static let items = HelpTopic(
@@ -101,6 +102,7 @@ struct HelpTopic: Sendable {
             continued, codings, pinned keys, a stream, and the times of a request.
             """)
 
+    /// The table of the exit codes.
     private static var exitCodes: HelpTopic {
         let rows = ExitCode.allCases.map { "  \("\($0.rawValue)".padded(to: 5))\($0.meaning)" }
         return HelpTopic(name: "exit-codes", text: rows.joined(separator: "\n"))

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// The less common options of curl and HTTPie: conditions, credentials, routing, limits, TLS and saving.
+/// Applies the less common options of curl and HTTPie: conditions, credentials, routing, limits, TLS and saving. Each method
+/// ignores the options of other groups, and those without an effect, such as -Z.
 extension Invocation {
+    /// Applies an option that makes the request conditional, or that changes how a URL is read.
     mutating func applyConditionOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .range:
@@ -11,8 +13,8 @@ extension Invocation {
             }
             range = value
         case .timeCondition: timeCondition = try Self.nonEmpty(option, value)
-        case .etagCompare: etagToCompare = try Self.nonEmpty(option, value)
-        case .etagSave: etagFile = try Self.nonEmpty(option, value)
+        case .etagCompare: etagCompareFile = try Self.nonEmpty(option, value)
+        case .etagSave: etagSaveFile = try Self.nonEmpty(option, value)
         case .pathAsIs: keepsDotSegments = true
         case .defaultScheme:
             guard ["http", "https", "ws", "wss"].contains(value.lowercased()) else {
@@ -23,37 +25,40 @@ extension Invocation {
         }
     }
 
+    /// Applies an option for the authentication scheme or for the .netrc file.
     mutating func applyIdentityOption(_ option: Option, _ value: String) {
         switch option.name {
         case .authType: authType = AuthType(rawValue: value) ?? .basic
         case .basic: authType = .basic
         case .anyAuth: authType = .any
-        case .bearer: bearer = value
+        case .bearer: bearerToken = value
         case .netrcFile:
             readsNetrc = true
             netrcFile = value
         case .netrcOptional:
             readsNetrc = true
-            netrcIsOptional = true
+            isNetrcOptional = true
         case .ignoreNetrc: readsNetrc = false
         default: break
         }
         usesDigest = authType == .digest || authType == .any
     }
 
+    /// Applies an option for the proxy, the server to connect to, or the allowed schemes.
     mutating func applyRoutingOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .proxyUser: proxyUser = try Self.nonEmpty(option, value)
         case .socks: proxy = value.contains("://") ? value : "socks5h://\(value)"
         case .connectTo: connectToRules.append(try ConnectToRule(value))
-        case .ipv4: family = .ipv4
-        case .ipv6: family = .ipv6
+        case .ipv4: addressFamily = .ipv4
+        case .ipv6: addressFamily = .ipv6
         case .protocols: protocols.apply(value)
         case .redirectProtocols: redirectProtocols.apply(value)
         default: break
         }
     }
 
+    /// Applies an option for the length of the content or for retries.
     mutating func applyLimitOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .maximumFileSize:
@@ -69,13 +74,14 @@ extension Invocation {
         }
     }
 
+    /// Applies an option for the trusted certificates, the versions of TLS or the ciphers.
     mutating func applyTLSOption(_ option: Option, _ value: String) {
         switch option.name {
         case .verify:
             switch value.lowercased() {
             case "no", "false": isInsecure = true
             case "yes", "true": isInsecure = false
-            default: authorities = value
+            default: authoritiesFile = value
             }
         case .maximumTLS: allowsTLS13 = value != "1.2"
         case .tlsVersion:
@@ -87,45 +93,48 @@ extension Invocation {
         }
     }
 
+    /// Applies an option for failures, for requests that are only printed, or for saved files.
     mutating func applySavingOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
-        case .failWithBody: (fails, failsWithBody) = (true, true)
+        case .failWithBody: (failsOnErrorStatus, failsWithBody) = (true, true)
         case .offline: isOffline = true
         case .all: showsRedirectHeads = true
-        case .quiet: (print, showsProgress) = ([], false)
-        case .download: downloads = true
+        case .quiet: (printedParts, showsProgress) = ([], false)
+        case .download: isDownload = true
         case .continueDownload: resumption = .automatic
-        case .remoteNameAll: savesAll = true
+        case .remoteNameAll: savesAllURLs = true
         case .createFolders: createsFolders = true
         case .outputFolder: outputFolder = try Self.nonEmpty(option, value)
-        case .remoteTime: setsServerTime = true
+        case .remoteTime: setsModificationDate = true
         default: break
         }
     }
 
-    /// The token of --oauth2-bearer, or of --auth with --auth-type bearer.
-    var token: String? { bearer ?? (authType == .bearer ? user : nil) }
+    /// The token of --oauth2-bearer, or of --auth with --auth-type bearer; nil without one.
+    var token: String? { bearerToken ?? (authType == .bearer ? user : nil) }
 
-    /// Applies the effects that options have on each other. Called once all options have been parsed.
+    /// Sets the properties that follow from a combination of options. To be called when all options have been applied.
     mutating func resolveCombinations() {
         // HTTPie's --download follows redirects and does not save an error page.
-        if downloads { (followsRedirects, fails) = (true, true) }
-        if savesAll, !destinations.isEmpty {
+        if isDownload { (followsRedirects, failsOnErrorStatus) = (true, true) }
+        if savesAllURLs, !destinations.isEmpty {
             for _ in urls.dropFirst(destinations.count) { destinations.append(.remoteName) }
         }
-        guard destinations.isEmpty, downloads || savesAll else { return }
+        guard destinations.isEmpty, isDownload || savesAllURLs else { return }
+        // A single -O is for all URLs.
         destinations = [.remoteName]
-        if downloads { usesServerFileName = resumption == nil }
+        // A resumed download needs a known file name, so the server cannot choose it.
+        if isDownload { usesServerFileName = resumption == nil }
     }
 
-    /// Applies curl's --json DATA: a verbatim body, with an Accept field for JSON.
+    /// Adds the DATA of curl's --json to the body, and restricts `Accept` to JSON.
     mutating func addJSONData(_ text: String) {
-        itemForm = .json
+        itemFormat = .json
         acceptsJSONAlone = true
-        data.append(DataPiece(kind: .json, text: text))
+        dataValues.append(DataValue(kind: .json, text: text))
     }
 
-    /// Returns an invocation for the request after --next, with those options that also apply to it.
+    /// Returns an invocation for the requests after --next. It has those options that apply to all requests.
     func successor() -> Invocation {
         var next = Invocation()
         next.isSilent = isSilent
@@ -142,23 +151,32 @@ extension Invocation {
 }
 
 extension Invocation.ConnectToRule {
-    /// Parses `HOST1:PORT1:HOST2:PORT2`, of which each may be empty. IPv6 addresses are in brackets.
+    /// Parses `HOST1:PORT1:HOST2:PORT2`, of which each may be empty. IPv6 addresses are in brackets. Throws if a field is missing
+    /// or a port is no number.
     init(_ text: String) throws(UsageError) {
-        var parts = [""]
-        var isBracketed = false
+        var fields = [""]
+        var isInBrackets = false
         for letter in text {
-            if letter == "[" { isBracketed = true }
-            if letter == "]" { isBracketed = false }
-            if letter == ":", !isBracketed { parts.append("") } else { parts[parts.count - 1].append(letter) }
+            if letter == "[" { isInBrackets = true }
+            if letter == "]" { isInBrackets = false }
+            // A colon in brackets is part of an IPv6 address.
+            if letter == ":", !isInBrackets {
+                fields.append("")
+            } else {
+                fields[fields.count - 1].append(letter)
+            }
         }
-        let ports = parts.count == 4 ? [parts[1], parts[3]] : []
-        guard parts.count == 4, ports.allSatisfy({ $0.isEmpty || UInt16($0) != nil }) else {
+        let ports = fields.count == 4 ? [fields[1], fields[3]] : []
+        guard fields.count == 4, ports.allSatisfy({ $0.isEmpty || UInt16($0) != nil }) else {
             throw UsageError(
                 "--connect-to needs HOST1:PORT1:HOST2:PORT2, of which each may be empty, not `\(text)`")
         }
-        let host = { (part: String) in part.isEmpty ? nil : part.filter { $0 != "[" && $0 != "]" } }
-        (self.host, port, newHost, newPort) = (
-            host(parts[0]), UInt16(parts[1]), host(parts[2]), UInt16(parts[3])
-        )
+        let withoutBrackets = { (host: String) in
+            host.isEmpty ? nil : host.filter { $0 != "[" && $0 != "]" }
+        }
+        host = withoutBrackets(fields[0])
+        port = UInt16(fields[1])
+        newHost = withoutBrackets(fields[2])
+        newPort = UInt16(fields[3])
     }
 }

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MIT
 
+/// Applies the options of a command line to the properties. Each method for a group of options ignores the options of other
+/// groups, and those without an effect, such as --compressed.
 extension Invocation {
-    /// Applies one option. The value is empty for an option without a value.
+    /// Applies one option. Throws if the value is invalid.
+    ///
+    /// - Parameters:
+    ///   - option: The option.
+    ///   - value: The value; empty for an option without a value.
     mutating func apply(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .request, .data, .dataRaw, .dataBinary, .dataURLEncode, .part, .json, .form, .multipart, .raw,
@@ -18,9 +24,9 @@ extension Invocation {
         case .netrc: readsNetrc = true
         case .cookie: cookies.append(value)
         case .cookieJar: cookieJar = value
-        case .session: session = try Self.nonEmpty(option, value)
+        case .session: userSessionName = try Self.nonEmpty(option, value)
         case .sessionReadOnly:
-            session = try Self.nonEmpty(option, value)
+            userSessionName = try Self.nonEmpty(option, value)
             savesSession = false
         case .location, .maximumRedirects, .noDowngrade, .proxy, .noProxy, .resolve, .unixSocket, .interface,
             .http11, .http2, .priorKnowledge, .connectTimeout, .maximumTime, .retry, .limitRate:
@@ -30,9 +36,9 @@ extension Invocation {
         case .maximumFileSize, .retryAllErrors, .retryRefused, .retryDelay, .retryMaximumTime:
             try applyLimitOption(option, value)
         case .insecure: isInsecure = true
-        case .authorities: authorities = value
+        case .authorities: authoritiesFile = value
         case .certificate: certificate = value
-        case .key: key = value
+        case .key: keyFile = value
         case .password: keyPassword = value
         case .pin: pins += value.split(separator: ";").map(String.init)
         case .tls12: needsTLS13 = false
@@ -45,52 +51,54 @@ extension Invocation {
         case .failWithBody, .offline, .all, .unsorted, .quiet, .download, .continueDownload, .remoteNameAll,
             .createFolders, .outputFolder, .remoteTime, .progressBar:
             try applySavingOption(option, value)
-        case .timing: timing = Report(rawValue: value.isEmpty ? "text" : value)
+        case .timing: timing = TimingFormat(rawValue: value.isEmpty ? "text" : value)
         case .certificates: listsCertificates = true
         case .events: reportsEvents = true
         case .toCurl: printsCurl = true
         case .showSecrets: showsSecrets = true
-        case .stream: streams = true
+        case .stream: streamsContent = true
         case .serverSentEvents: followsEvents = true
+        // `CommandLineReader` applies these.
         case .url, .help, .version, .next: break
         }
     }
 
+    /// Applies an option for the method, the body or the header fields.
     private mutating func applyRequestOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .request:
-            guard Self.isToken(value) else {
+            guard Self.isMethodToken(value) else {
                 throw UsageError("`\(value)` is no method: use letters, such as -X POST")
             }
             method = value
-        case .data: data.append(DataPiece(kind: .text, text: value))
-        case .dataRaw: data.append(DataPiece(kind: .raw, text: value))
-        case .dataBinary: data.append(DataPiece(kind: .binary, text: value))
-        case .dataURLEncode: data.append(DataPiece(kind: .urlEncode, text: value))
+        case .data: dataValues.append(DataValue(kind: .text, text: value))
+        case .dataRaw: dataValues.append(DataValue(kind: .raw, text: value))
+        case .dataBinary: dataValues.append(DataValue(kind: .binary, text: value))
+        case .dataURLEncode: dataValues.append(DataValue(kind: .urlEncode, text: value))
         case .part:
             guard value.contains("="), !value.hasPrefix("=") else {
                 throw UsageError("-F needs NAME=CONTENT or NAME=@FILE, not `\(value)`")
             }
-            parts.append(value)
-        case .urlQuery: queryPieces.append(value)
+            formParts.append(value)
+        case .urlQuery: urlQueryValues.append(value)
         case .formString:
             guard value.contains("="), !value.hasPrefix("=") else {
                 throw UsageError("--form-string needs NAME=CONTENT, not `\(value)`")
             }
-            literalParts.insert(parts.count)
-            parts.append(value)
-        case .json: itemForm = .json
-        case .form: itemForm = .form
-        case .multipart: itemForm = .multipart
-        case .raw: raw = value
-        case .upload: upload = try Self.nonEmpty(option, value)
+            literalPartIndices.insert(formParts.count)
+            formParts.append(value)
+        case .json: itemFormat = .json
+        case .form: itemFormat = .form
+        case .multipart: itemFormat = .multipart
+        case .raw: rawBody = value
+        case .upload: uploadFile = try Self.nonEmpty(option, value)
         case .get: putsDataIntoQuery = true
         case .head: asksForHead = true
         case .header:
             guard value.hasPrefix("@") || value.contains(":") || value.hasSuffix(";") else {
                 throw UsageError("-H needs `Name: value`, not `\(value)`")
             }
-            headers.append(value)
+            headerLines.append(value)
         case .userAgent: userAgent = value
         case .referer: referer = value
         case .rawEncoding: keepsEncoding = true
@@ -99,6 +107,7 @@ extension Invocation {
         }
     }
 
+    /// Applies an option for redirects, proxies, connections, HTTP versions or limits.
     private mutating func applyNetworkOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .location: followsRedirects = true
@@ -109,57 +118,59 @@ extension Invocation {
             redirectLimit = count
         case .noDowngrade: refusesDowngrade = true
         case .proxy:
-            // HTTPie's PROTOCOL:URL names a proxy for the URLs of one scheme.
-            let halves = value.split(separator: ":", maxSplits: 1).map(String.init)
-            if halves.count == 2, ["http", "https", "all"].contains(halves[0].lowercased()),
-                halves[1].contains("://")
+            // HTTPie's PROTOCOL:URL names a proxy for the URLs of one scheme: `http:http://proxy:3128`.
+            let schemeAndURL = value.split(separator: ":", maxSplits: 1).map(String.init)
+            if schemeAndURL.count == 2, ["http", "https", "all"].contains(schemeAndURL[0].lowercased()),
+                schemeAndURL[1].contains("://")
             {
-                schemeProxies["\(halves[0].lowercased())_proxy"] = halves[1]
+                schemeProxies["\(schemeAndURL[0].lowercased())_proxy"] = schemeAndURL[1]
             } else {
                 proxy = value
             }
         case .noProxy: noProxy = value
-        case .resolve: overrides.append(try Override(value))
+        case .resolve: addressOverrides.append(try AddressOverride(value))
         case .unixSocket: unixSocket = try Self.nonEmpty(option, value)
         case .interface: interface = try Self.nonEmpty(option, value)
-        case .http11: versions = .http11
-        case .http2: versions = .both
-        case .priorKnowledge: versions = .http2
+        case .http11: httpVersions = .http11
+        case .http2: httpVersions = .both
+        case .priorKnowledge: httpVersions = .http2
         case .connectTimeout: connectTimeout = try Self.seconds(option, value)
         case .maximumTime: maximumTime = try Self.seconds(option, value)
         case .retry:
             guard let count = Quantity.count(value), count <= 1000 else {
                 throw UsageError("--retry needs a number from 0 to 1000, not `\(value)`")
             }
-            retries = count
+            retryLimit = count
         case .limitRate:
             guard let bytes = Quantity.bytes(value) else {
                 throw UsageError("--limit-rate needs bytes per second such as 200k or 1M, not `\(value)`")
             }
-            rate = bytes
+            rateLimit = bytes
         default: break
         }
     }
 
+    /// Applies an option for what is printed, or for where content is saved.
     private mutating func applyOutputOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .include: includesHead = true
         case .print:
-            guard let parts = Parts(letters: value) else {
+            guard let parts = MessageParts(letters: value) else {
                 throw UsageError("--print takes the letters H, h, B, b and m, not `\(value)`")
             }
-            print = parts
-        case .headersOnly: print = .responseHead
-        case .bodyOnly: print = .responseBody
+            printedParts = parts
+        case .headersOnly: printedParts = .responseHead
+        case .bodyOnly: printedParts = .responseBody
         case .verbose:
+            // The second -v is -vv.
             reportsHTTP2Events = isVerbose
             isVerbose = true
         case .silent: isSilent = true
         case .showError: showsErrors = true
-        case .fail: fails = true
-        case .writeOut: writeOut = value
+        case .fail: failsOnErrorStatus = true
+        case .writeOut: writeOutFormat = value
         case .dumpHeader: headFile = value
-        case .color: color = Choice(rawValue: value) ?? .auto
+        case .color: color = ColorChoice(rawValue: value) ?? .auto
         case .pretty: pretty = Pretty(rawValue: value)
         case .output: destinations.append(.file(try Self.nonEmpty(option, value)))
         case .remoteName: destinations.append(.remoteName)
@@ -177,8 +188,8 @@ extension Invocation {
         }
     }
 
-    /// Whether a text is a valid method: a token (RFC 9110 §5.6.2) of at most 64 octets.
-    static func isToken(_ text: String) -> Bool {
+    /// Returns whether a text is a valid method: a token (RFC 9110 §5.6.2) of at most 64 octets.
+    static func isMethodToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 64
             && text.unicodeScalars.allSatisfy {
                 $0.isASCII
@@ -193,7 +204,7 @@ extension Invocation {
         return value
     }
 
-    /// Parses the value of an option as seconds.
+    /// Returns the value of an option as seconds; throws if it is invalid.
     static func seconds(_ option: Option, _ value: String) throws(UsageError) -> Double {
         guard let seconds = Quantity.seconds(value) else {
             throw UsageError("\(option.shownName) needs seconds such as 5 or 0.5, not `\(value)`")
@@ -202,20 +213,23 @@ extension Invocation {
     }
 }
 
-extension Invocation.Override {
-    /// Parses `HOST:PORT:ADDRESS[,ADDRESS]`. IPv6 addresses may be in brackets.
+extension Invocation.AddressOverride {
+    /// Parses `HOST:PORT:ADDRESS[,ADDRESS]`. IPv6 addresses may be in brackets. Throws if a field is missing or the port is no
+    /// number.
     init(_ text: String) throws(UsageError) {
         // curl's `+` gives the entry a limited lifetime, which has no meaning here.
         let entry = text.first == "+" ? text.dropFirst() : Substring(text)
-        let parts = entry.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(
+        let fields = entry.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(
             String.init)
-        guard parts.count == 3, !parts[0].isEmpty, let port = UInt16(parts[1]), !parts[2].isEmpty else {
+        guard fields.count == 3, !fields[0].isEmpty, let port = UInt16(fields[1]), !fields[2].isEmpty
+        else {
             throw UsageError("--resolve needs HOST:PORT:ADDRESS, not `\(text)`")
         }
-        host = parts[0]
+        host = fields[0]
         self.port = port
-        addresses = parts[2].split(separator: ",").map { part in
-            part.hasPrefix("[") && part.hasSuffix("]") ? String(part.dropFirst().dropLast()) : String(part)
+        addresses = fields[2].split(separator: ",").map { (address: Substring) -> String in
+            let isBracketed = address.hasPrefix("[") && address.hasSuffix("]")
+            return String(isBracketed ? address.dropFirst().dropLast() : address)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 /// Rejects invalid combinations of options, before any I/O.
 enum InvocationCheck {
-    /// Throws if options contradict each other, or if one lacks another that it needs.
+    /// Throws if options contradict each other, or if an option is missing that another one needs.
     static func check(_ invocation: Invocation) throws(UsageError) {
         let bodySources = bodySources(of: invocation)
         try checkBody(invocation, bodySources)
@@ -13,7 +13,7 @@ enum InvocationCheck {
         if invocation.range != nil, invocation.resumption != nil {
             throw UsageError("-r and -C both say which part is asked for: use one of them")
         }
-        if invocation.key != nil, invocation.certificate == nil {
+        if invocation.keyFile != nil, invocation.certificate == nil {
             throw UsageError("--key is the key of a certificate: add --cert FILE")
         }
         if invocation.urls.count > 1, invocation.urls.contains(where: isWebSocketURL) {
@@ -21,17 +21,21 @@ enum InvocationCheck {
         }
     }
 
-    /// Returns the options that make a body.
+    /// Returns the names of those given options that make a body. Valid command lines have at most one.
     private static func bodySources(of invocation: Invocation) -> [String] {
         [
             invocation.items.contains(where: \.isContent) ? "items" : nil,
-            invocation.data.isEmpty || invocation.putsDataIntoQuery ? nil : "-d",
-            invocation.parts.isEmpty ? nil : "-F", invocation.raw == nil ? nil : "--raw",
-            invocation.upload == nil ? nil : "-T",
+            invocation.dataValues.isEmpty || invocation.putsDataIntoQuery ? nil : "-d",
+            invocation.formParts.isEmpty ? nil : "-F", invocation.rawBody == nil ? nil : "--raw",
+            invocation.uploadFile == nil ? nil : "-T",
         ].compactMap { $0 }
     }
 
-    /// Checks the options that make a body.
+    /// Throws if the command line has several bodies, or a body that the method forbids.
+    ///
+    /// - Parameters:
+    ///   - invocation: The command line.
+    ///   - sources: The names of the options that make a body.
     private static func checkBody(_ invocation: Invocation, _ sources: [String]) throws(UsageError) {
         if sources.count > 1 {
             throw UsageError("\(sources.joined(separator: " and ")) both make a body: use one of them")
@@ -43,18 +47,20 @@ enum InvocationCheck {
             }
             if let method = invocation.method { try checkBody(of: method, from: source) }
         }
-        if invocation.putsDataIntoQuery, invocation.data.isEmpty {
+        if invocation.putsDataIntoQuery, invocation.dataValues.isEmpty {
             throw UsageError("-G puts the data of -d into the query: there is no -d")
         }
     }
 
-    /// Checks the options for the files that content is saved to.
+    /// Throws if the options for saved files contradict each other, or do not match the number of URLs.
     private static func checkDestinations(_ invocation: Invocation, hasBody: Bool) throws(UsageError) {
         let count = invocation.destinations.count
+        // There may be fewer destinations than URLs: the content of the remaining URLs is printed.
         if count > 1, count > invocation.urls.count {
             throw UsageError("there are \(count) -o and -O for \(invocation.urls.count) URL: give one each")
         }
         if invocation.resumption != nil { try checkResumption(invocation, hasBody: hasBody) }
+        // A device, such as /dev/stdout, may receive both the head and the content.
         if let file = invocation.headFile, !file.hasPrefix("/dev/"), count > 0,
             invocation.destinations.contains(.file(file))
         {
@@ -65,7 +71,7 @@ enum InvocationCheck {
         }
     }
 
-    /// Checks the options that cannot be combined with `-C`.
+    /// Throws if an option cannot be combined with -C, which resumes a download.
     private static func checkResumption(_ invocation: Invocation, hasBody: Bool) throws(UsageError) {
         if invocation.destinations.isEmpty {
             throw UsageError("-C goes on with a file: name it with -o FILE or -O")
@@ -83,7 +89,11 @@ enum InvocationCheck {
         }
     }
 
-    /// Throws for the methods GET and HEAD, which have no body. The error names the source of the body.
+    /// Throws if the method is GET or HEAD, whose requests have no body.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - source: The option that makes the body, for the error.
     static func checkBody(of method: String, from source: String) throws(UsageError) {
         if method == "GET" || method == "HEAD" {
             throw UsageError(
@@ -92,7 +102,7 @@ enum InvocationCheck {
         }
     }
 
-    /// Whether a URL as typed has the scheme `ws` or `wss`.
+    /// Returns whether a URL as typed has the scheme `ws` or `wss`.
     static func isWebSocketURL(_ url: String) -> Bool {
         let lowered = url.lowercased()
         return lowered.hasPrefix("ws://") || lowered.hasPrefix("wss://")

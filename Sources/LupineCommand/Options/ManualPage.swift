@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// The manual page, which `lupine manual | man -l -` shows, made from the table of options.
+/// The manual page, made from the table of options. The user reads it with `lupine manual | man -l -`.
 enum ManualPage {
-    /// Returns the page in roff.
+    /// Returns the page in roff, the language of manual pages. A line that begins with a full stop is a request: `.SH` begins
+    /// a section, `.TP` an entry, and `.nf` and `.fi` enclose text whose lines are not joined.
     static func text(version: String) -> String {
         var lines = [
             ".TH LUPINE 1 \"\" \"lupine \(version)\" \"User Commands\"", ".SH NAME",
@@ -13,6 +14,7 @@ enum ManualPage {
             "Sends a request and prints what comes. Letters mean what they mean in curl; words are curl's and",
             "HTTPie's. Content is always decoded, no redirect is followed without \\-L.",
         ]
+        // The exit codes have a section of their own at the end.
         for topic in HelpTopic.all where topic.name != "exit-codes" {
             lines.append(".SH \(topic.name.uppercased())")
             lines.append(".nf")
@@ -26,7 +28,7 @@ enum ManualPage {
             for option in OptionTable.all where option.chapter == chapter {
                 lines.append(".TP")
                 lines.append(".B \(escaped(option.synopsis))")
-                lines.append(escaped(HelpPage.sentence(option.brief)))
+                lines.append(escaped(HelpPage.sentence(option.summary)))
                 if !option.details.isEmpty { lines.append(escaped(option.details)) }
             }
         }
@@ -39,7 +41,9 @@ enum ManualPage {
 
     /// Escapes the characters that have a meaning in roff.
     private static func escaped(_ text: String) -> String {
-        let plain = text.replacing("\\", with: "\\e").replacing("-", with: "\\-").replacing("`", with: "\"")
-        return plain.hasPrefix(".") || plain.hasPrefix("'") ? "\\&" + plain : plain
+        let escaped = text.replacing("\\", with: "\\e").replacing("-", with: "\\-").replacing("`", with: "\"")
+        // A line that begins with one of these would be a request; `\&` is an invisible character.
+        let looksLikeRequest = escaped.hasPrefix(".") || escaped.hasPrefix("'")
+        return looksLikeRequest ? "\\&" + escaped : escaped
     }
 }

@@ -2,21 +2,21 @@
 
 /// One row of `OptionTable`: an option with its names, its argument and its description.
 struct Option: Sendable {
-    /// The argument of an option.
+    /// The kind of value that an option has.
     enum Argument: Hashable, Sendable {
-        /// No argument.
+        /// No value.
         case none
-        /// A value; the text is its name in the help.
+        /// Any value. The text stands for it in the help, such as `METHOD`.
         case value(String)
-        /// One of these words after an equals sign, or nothing.
+        /// One of these words after an equals sign, as in `--timing=json`, or no value.
         case optional([String])
         /// One of these words.
         case oneOf([String])
-        /// A file path; the text is its name in the help.
+        /// The path of a file or folder. The text stands for it in the help, such as `FILE`.
         case file(String)
     }
 
-    /// The chapter of the manual.
+    /// A chapter of the manual. The raw value is its title.
     enum Chapter: String, CaseIterable, Sendable {
         case request = "What is sent"
         case identity = "Who asks"
@@ -28,43 +28,46 @@ struct Option: Sendable {
 
     /// The case that identifies the option.
     let name: OptionName
-    /// The short name; curl's, if curl has one.
-    let short: Character?
-    /// The long names; the first one is shown.
+    /// The letter of the short form, such as `X` for `-X`; nil if there is none. It is curl's if curl has such an option.
+    let shortName: Character?
+    /// The long names without dashes. The first one is the preferred name.
     let longNames: [String]
-    /// The option's argument.
+    /// The kind of value that the option has.
     let argument: Argument
-    /// The chapter of the manual.
+    /// The chapter of the manual that describes the option.
     let chapter: Chapter
-    /// A one-line description.
-    let brief: String
-    /// Further details.
+    /// The description on one line, without a capital at its beginning and a full stop at its end.
+    let summary: String
+    /// Further sentences for the manual; empty if there are none.
     let details: String
 
     init(
-        _ name: OptionName, _ short: Character?, _ longNames: [String], _ argument: Argument,
-        _ chapter: Chapter, _ brief: String, _ details: String = ""
+        _ name: OptionName, short shortName: Character? = nil, _ longNames: [String], _ argument: Argument,
+        _ chapter: Chapter, _ summary: String, _ details: String = ""
     ) {
         self.name = name
-        self.short = short
+        self.shortName = shortName
         self.longNames = longNames
         self.argument = argument
         self.chapter = chapter
-        self.brief = brief
+        self.summary = summary
         self.details = details
     }
 
-    /// The names and the argument, such as `-X, --request METHOD`.
+    /// All names with their dashes, the short one first.
+    var allNames: [String] { (shortName.map { ["-\($0)"] } ?? []) + longNames.map { "--\($0)" } }
+
+    /// All names and the value, such as `-X, --request METHOD`.
     var synopsis: String {
-        let names = (short.map { ["-\($0)"] } ?? []) + longNames.map { "--\($0)" }
-        switch argument {
-        case .none: return names.joined(separator: ", ")
-        case .value(let word), .file(let word): return names.joined(separator: ", ") + " \(word)"
-        case .oneOf(let words): return names.joined(separator: ", ") + " \(words.joined(separator: "|"))"
-        case .optional(let words): return names.joined(separator: ", ") + "[=\(words.joined(separator: "|"))]"
+        let names = allNames.joined(separator: ", ")
+        return switch argument {
+        case .none: names
+        case .value(let word), .file(let word): "\(names) \(word)"
+        case .oneOf(let words): "\(names) \(words.joined(separator: "|"))"
+        case .optional(let words): "\(names)[=\(words.joined(separator: "|"))]"
         }
     }
 
-    /// The shortest name with its dashes, for errors.
-    var shownName: String { short.map { "-\($0)" } ?? "--\(longNames.first ?? name.rawValue)" }
+    /// The name in errors, with its dashes: the short one, or else the preferred long one.
+    var shownName: String { shortName.map { "-\($0)" } ?? "--\(longNames.first ?? name.rawValue)" }
 }

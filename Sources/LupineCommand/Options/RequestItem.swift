@@ -2,28 +2,31 @@
 
 /// An argument after the URL: a header field, a query parameter or a part of the body, in HTTPie's grammar.
 ///
-/// The separator that occurs first decides the kind of the item, and of several at the same position the longest. A backslash
-/// makes the next character ordinary if that is a backslash or belongs to a separator.
+/// The separator that occurs first decides the kind of the item. Of several separators at the same position, the longest decides.
+/// A backslash removes the special meaning of the next character if that is `\`, `:`, `=`, `@` or `;`.
+///
+/// The first associated value of each case is the name.
 enum RequestItem: Hashable, Sendable {
-    /// `Name:value`.
+    /// `Name:value`, a header field.
     case header(String, String)
-    /// `Name:`, which removes a field that would be sent.
+    /// `Name:`, which removes a header field that would be sent by default.
     case withoutHeader(String)
-    /// `Name;`, a field without a value.
+    /// `Name;`, a header field with an empty value.
     case emptyHeader(String)
-    /// `name==value`.
+    /// `name==value`, a parameter of the query.
     case query(String, String)
-    /// `name=value`.
+    /// `name=value`, a field of the body whose value is text.
     case field(String, String)
-    /// `name:=json`.
+    /// `name:=json`, a field of the body whose value is JSON.
     case json(String, String)
-    /// `name@path`, with a type if `;type=` gives one. Without a name the file is the body.
+    /// `name@path`, a file in a form; `;type=` after the path gives its media type. Without a name the file is the whole body.
     case file(String, path: String, type: String?)
-    /// `name=@path`: the text of a file.
+    /// `name=@path`, a field of the body whose value is the text of a file.
     case textFile(String, path: String)
-    /// `name:=@path`: the JSON of a file.
+    /// `name:=@path`, a field of the body whose value is the JSON of a file.
     case jsonFile(String, path: String)
 
+    /// The separators. A longer one precedes the shorter ones that it begins with, so that the longest is found first.
     private enum Separator: String, CaseIterable {
         case jsonFile = ":=@"
         case json = ":="
@@ -50,7 +53,7 @@ enum RequestItem: Hashable, Sendable {
         }
     }
 
-    /// Parses an item as typed.
+    /// Parses an item as typed. Throws if it has no separator, or if its name is missing.
     init(_ text: String) throws(UsageError) {
         guard let (name, separator, value) = Self.split(text) else {
             if text.last == ";", text.count > 1 {
@@ -72,14 +75,18 @@ enum RequestItem: Hashable, Sendable {
         case .textFile: self = .textFile(name, path: value)
         case .jsonFile: self = .jsonFile(name, path: value)
         case .file:
-            let parts = value.split(separator: ";type=", maxSplits: 1, omittingEmptySubsequences: false)
-            self = .file(name, path: String(parts[0]), type: parts.count == 2 ? String(parts[1]) : nil)
+            let pathAndType = value.split(
+                separator: ";type=", maxSplits: 1, omittingEmptySubsequences: false)
+            let type = pathAndType.count == 2 ? String(pathAndType[1]) : nil
+            self = .file(name, path: String(pathAndType[0]), type: type)
         }
     }
 
-    /// Splits an item into the name, without backslashes, the separator, and the value, for a header without leading spaces. Nil
-    /// if there is no separator.
-    private static func split(_ text: String) -> (String, Separator, String)? {
+    /// Splits an item at its separator. Removes the backslashes of the name, and the spaces at the beginning of a header field's
+    /// value. Returns nil if there is no separator.
+    private static func split(
+        _ text: String
+    ) -> (name: String, separator: Separator, value: String)? {
         var name = ""
         var unparsed = Substring(text)
         while let first = unparsed.first {

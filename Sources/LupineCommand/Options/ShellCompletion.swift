@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: MIT
 
-/// The completions of three shells, made from the table of options.
+/// The completion scripts for three shells, made from the table of options. A script completes the names of options, values that
+/// are one of a few words, subcommands and file names.
 enum ShellCompletion {
     /// Returns the script for a shell: `bash`, `zsh` or `fish`.
     static func script(for shell: String) -> String {
         switch shell {
-        case "bash": bash()
-        case "zsh": zsh()
-        default: fish()
+        case "bash": bashScript()
+        case "zsh": zshScript()
+        default: fishScript()
         }
     }
 
     private static let subcommands = ["help", "serve", "demo", "completions", "manual", "version"]
 
-    /// Returns all names of an option, with their dashes.
-    private static func names(_ option: Option) -> [String] {
-        (option.short.map { ["-\($0)"] } ?? []) + option.longNames.map { "--\($0)" }
-    }
-
-    private static func bash() -> String {
-        let all = OptionTable.all.flatMap(names).joined(separator: " ")
+    private static func bashScript() -> String {
+        let allNames = OptionTable.all.flatMap(\.allNames).joined(separator: " ")
+        // The branches of a `case` over the previous word. They complete the value of an option.
         var cases: [String] = []
         for option in OptionTable.all {
-            let pattern = names(option).joined(separator: "|")
+            let pattern = option.allNames.joined(separator: "|")
             switch option.argument {
             case .file: cases.append("    \(pattern)) COMPREPLY=( $(compgen -f -- \"$cur\") ); return ;;")
             case .oneOf(let words):
                 let list = words.joined(separator: " ")
                 cases.append("    \(pattern)) COMPREPLY=( $(compgen -W \"\(list)\" -- \"$cur\") ); return ;;")
-            case .value: cases.append("    \(pattern)) return ;;")
-            case .none, .optional: break
+            case .value:
+                // Nothing can be proposed for the value.
+                cases.append("    \(pattern)) return ;;")
+            case .none, .optional:
+                // The next word is not a value of this option.
+                break
             }
         }
         return """
@@ -40,7 +41,7 @@ enum ShellCompletion {
             \(cases.joined(separator: "\n"))
               esac
               if [[ $cur == -* ]]; then
-                COMPREPLY=( $(compgen -W "\(all)" -- "$cur") )
+                COMPREPLY=( $(compgen -W "\(allNames)" -- "$cur") )
               elif [[ $COMP_CWORD == 1 ]]; then
                 COMPREPLY=( $(compgen -W "\(subcommands.joined(separator: " "))" -- "$cur") )
               else
@@ -52,20 +53,20 @@ enum ShellCompletion {
             """
     }
 
-    private static func zsh() -> String {
-        let rows = OptionTable.all.flatMap { option in
-            names(option).map { name -> String in
-                let brief = option.brief.replacing("'", with: "'\\''").replacing("[", with: "\\[")
-                    .replacing("]", with: "\\]").replacing(":", with: "\\:")
-                let tail: String
+    private static func zshScript() -> String {
+        // The arguments of `_arguments`: `*NAME[SUMMARY]:VALUE:ACTION`, in which the asterisk allows the option several times.
+        var rows: [String] = []
+        for option in OptionTable.all {
+            let summary = option.summary.replacing("'", with: "'\\''").replacing("[", with: "\\[")
+                .replacing("]", with: "\\]").replacing(":", with: "\\:")
+            let valueAndAction =
                 switch option.argument {
-                case .none, .optional: tail = ""
-                case .value(let word): tail = ":\(word.replacing(":", with: "\\:")):"
-                case .file(let word): tail = ":\(word):_files"
-                case .oneOf(let words): tail = ":word:(\(words.joined(separator: " ")))"
+                case .none, .optional: ""
+                case .value(let word): ":\(word.replacing(":", with: "\\:")):"
+                case .file(let word): ":\(word):_files"
+                case .oneOf(let words): ":word:(\(words.joined(separator: " ")))"
                 }
-                return "    '*\(name)[\(brief)]\(tail)'"
-            }
+            for name in option.allNames { rows.append("    '*\(name)[\(summary)]\(valueAndAction)'") }
         }
         return """
             #compdef lupine
@@ -80,22 +81,25 @@ enum ShellCompletion {
             """
     }
 
-    private static func fish() -> String {
-        let rows = OptionTable.all.map { option -> String in
-            let brief = option.brief.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
+    private static func fishScript() -> String {
+        var rows = [
+            "# fish completion for lupine: lupine completions fish | source",
+            "complete -c lupine -n __fish_use_subcommand -a '\(subcommands.joined(separator: " "))'",
+        ]
+        for option in OptionTable.all {
+            let summary = option.summary.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
             var row = "complete -c lupine"
-            if let short = option.short { row += " -s \(short)" }
-            for long in option.longNames { row += " -l \(long)" }
+            if let letter = option.shortName { row += " -s \(letter)" }
+            for name in option.longNames { row += " -l \(name)" }
+            // -x: the option has a value, which is not a file name. -r -F: its value is a file name.
             switch option.argument {
             case .none, .optional: break
             case .value: row += " -x"
             case .file: row += " -r -F"
             case .oneOf(let words): row += " -x -a '\(words.joined(separator: " "))'"
             }
-            return row + " -d '\(brief)'"
+            rows.append(row + " -d '\(summary)'")
         }
-        let first = "complete -c lupine -n __fish_use_subcommand -a '\(subcommands.joined(separator: " "))'"
-        return (["# fish completion for lupine: lupine completions fish | source", first] + rows)
-            .joined(separator: "\n") + "\n"
+        return rows.joined(separator: "\n") + "\n"
     }
 }

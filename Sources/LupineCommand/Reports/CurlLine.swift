@@ -82,7 +82,7 @@ struct CurlLine: Sendable {
             case .file, .standardInput: true
             case .data, .none: false
             }
-        for name in plan.omitted.sorted()
+        for name in plan.omittedFields.sorted()
         where name != "Accept-Language" && !(name == "Content-Type" && isUpload) {
             words += ["-H", "\(name):"]
         }
@@ -106,7 +106,7 @@ struct CurlLine: Sendable {
     /// Returns the options that restrict curl to the same HTTP version. If an https server may choose the version, curl lets it
     /// choose without an option.
     private static func versionOptions(_ invocation: Invocation, _ url: URL) -> [String] {
-        switch (invocation.versions, url.scheme?.lowercased()) {
+        switch (invocation.httpVersions, url.scheme?.lowercased()) {
         case (.http11, "https"): ["--http1.1"]
         case (.http2, "https"), (.http2, "http"): ["--http2-prior-knowledge"]
         default: []
@@ -119,7 +119,9 @@ struct CurlLine: Sendable {
         if invocation.followsRedirects { words.append("-L") }
         words.add("--max-redirs", invocation.redirectLimit.map { "\($0)" })
         if invocation.isInsecure { words.append("-k") }
-        if invocation.fails { words.append(invocation.failsWithBody ? "--fail-with-body" : "-f") }
+        if invocation.failsOnErrorStatus {
+            words.append(invocation.failsWithBody ? "--fail-with-body" : "-f")
+        }
         words.add("-x", invocation.proxy.map { invocation.showsSecrets ? $0 : hidingPassword($0) })
         if let user = invocation.proxyUser.map({ Credentials($0) }) {
             words.add("-U", "\(user.user):\(shown(user.password, invocation))")
@@ -129,35 +131,35 @@ struct CurlLine: Sendable {
             let source = hostAndPort(rule.host, rule.port)
             words.add("--connect-to", "\(source):\(hostAndPort(rule.newHost, rule.newPort))")
         }
-        if let family = invocation.family { words.append(family == .ipv4 ? "-4" : "-6") }
+        if let family = invocation.addressFamily { words.append(family == .ipv4 ? "-4" : "-6") }
         words.add("--max-filesize", invocation.maximumFileSize.map { "\($0)" })
         if !invocation.allowsTLS13 { words.add("--tls-max", "1.2") }
         if invocation.needsTLS13 { words.append("--tlsv1.3") }
         words.add("--ciphers", invocation.ciphers)
         words.add("--tls13-ciphers", invocation.cipherSuites)
-        for item in invocation.overrides {
+        for item in invocation.addressOverrides {
             words.add("--resolve", "\(item.host):\(item.port):\(item.addresses.joined(separator: ","))")
         }
         words.add("--unix-socket", invocation.unixSocket)
         words.add("--interface", invocation.interface)
         words.add("--connect-timeout", invocation.connectTimeout.map { "\($0)" })
         words.add("-m", invocation.maximumTime.map { "\($0)" })
-        if invocation.retries > 0 { words.add("--retry", "\(invocation.retries)") }
-        words.add("--limit-rate", invocation.rate.map { "\($0)" })
+        if invocation.retryLimit > 0 { words.add("--retry", "\(invocation.retryLimit)") }
+        words.add("--limit-rate", invocation.rateLimit.map { "\($0)" })
         return words
     }
 
     /// Returns the options for the certificates of both sides.
     private static func certificateOptions(_ invocation: Invocation, _ context: ProcessContext) -> [String] {
         var words: [String] = []
-        words.add("--cacert", invocation.authorities)
+        words.add("--cacert", invocation.authoritiesFile)
         words.add(
             "--cert",
             invocation.certificate.map { typed in
                 let (file, password) = SessionMaker.fileAndPassword(typed, context)
                 return password == nil || invocation.showsSecrets ? typed : "\(file):\(hidden)"
             })
-        words.add("--key", invocation.key)
+        words.add("--key", invocation.keyFile)
         words.add("--pass", invocation.keyPassword.map { shown($0, invocation) })
         if !invocation.pins.isEmpty {
             let pins = invocation.pins.map {
@@ -180,7 +182,7 @@ struct CurlLine: Sendable {
         if invocation.usesServerFileName { words.append("-J") }
         if invocation.createsFolders { words.append("--create-dirs") }
         words.add("--output-dir", invocation.outputFolder)
-        if invocation.setsServerTime { words.append("-R") }
+        if invocation.setsModificationDate { words.append("-R") }
         switch invocation.resumption {
         case .automatic: words.add("-C", "-")
         case .offset(let count): words.add("-C", "\(count)")

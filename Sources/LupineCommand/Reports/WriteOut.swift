@@ -60,7 +60,7 @@ struct WriteOut: Sendable {
             return String(repeating: "0", count: max(0, 3 - code.count)) + code
         case "http_version":
             return report.response.map { String($0.lupine.version.drop { $0 != "/" }.dropFirst()) } ?? "0"
-        case "url": return report.plan.typed
+        case "url": return report.plan.typedURL
         case "url_effective": return (report.response?.url ?? report.plan.url).absoluteString
         case "content_type": return report.response?.value(forHTTPHeaderField: "Content-Type") ?? ""
         case "size_download": return "\(report.received)"

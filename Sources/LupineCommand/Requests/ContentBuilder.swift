@@ -3,87 +3,100 @@
 internal import Foundation
 internal import Lupine
 
-/// Builds the body of a request from items, `-d`, `-F`, `--raw` or `-T`, or from the standard input if none of them is given.
-/// Reads the files that they name.
+/// Builds the body and the query of a request from the options and the items. Reads the files that they name, and the standard
+/// input.
+///
+/// Methods that begin with `set` set the body with its type. A path as typed may be `-`, which stands for the standard input.
 struct ContentBuilder {
     let invocation: Invocation
     let context: ProcessContext
-    /// The folder for multipart forms that are too large for memory; created when one is needed.
+    /// The folder for multipart forms that are too large for memory. It is created when a form needs it.
     let scratchFolder: URL
 
-    /// Returns the body with its type and its part of the query.
+    /// Returns the body with its type, and the query parameters of items and options. The body comes from `-T`, `-d`, `-F`,
+    /// `--raw` or items, or from the standard input if none of them makes a body. Throws if a file cannot be read, a value is
+    /// invalid or the method forbids a body.
     func build() throws -> RequestContent {
         var content = RequestContent()
-        for case .query(let name, let value) in invocation.items { content.query.append((name, value)) }
-        for parameter in invocation.queryPieces { try addQuery(parameter, to: &content) }
-        if let file = invocation.upload {
-            content.body = try upload(file)
-            content.source = "-T"
-        } else if !invocation.data.isEmpty {
+        for case .query(let name, let value) in invocation.items {
+            content.queryParameters.append((name, value))
+        }
+        for parameter in invocation.urlQueryValues { try addQueryParameter(parameter, to: &content) }
+        if let file = invocation.uploadFile {
+            content.body = try uploadBody(file)
+            content.bodySource = "-T"
+        } else if !invocation.dataValues.isEmpty {
             try setDataBody(of: &content)
-        } else if !invocation.parts.isEmpty {
+        } else if !invocation.formParts.isEmpty {
             let form = MultipartFormData()
-            for (index, part) in invocation.parts.enumerated() {
-                try append(part, to: form, isLiteral: invocation.literalParts.contains(index))
+            for (index, part) in invocation.formParts.enumerated() {
+                try append(part, to: form, isLiteral: invocation.literalPartIndices.contains(index))
             }
             try setBody(form, of: &content)
-            content.source = "-F"
-        } else if let raw = invocation.raw {
-            setBody(Data(raw.utf8), of: &content)
-            content.source = "--raw"
+            content.bodySource = "-F"
+        } else if let text = invocation.rawBody {
+            setBody(Data(text.utf8), of: &content)
+            content.bodySource = "--raw"
         } else if invocation.items.contains(where: \.isContent) {
             try setItemsBody(of: &content)
-            content.source = "items"
+            content.bodySource = "items"
         } else {
             try setStandardInputBody(of: &content)
         }
+        // `InvocationCheck` has not seen a body from the standard input.
         if !content.body.isNone, let method = invocation.method {
-            try InvocationCheck.checkBody(of: method, from: content.source)
+            try InvocationCheck.checkBody(of: method, from: content.bodySource)
         }
         return content
     }
 
     // MARK: -T and the standard input
 
-    /// Returns the body of `-T`: a file, or for `-` the standard input, which is read while it is sent if it can be opened by a
-    /// path.
-    private func upload(_ typed: String) throws -> MessageBody {
-        if typed == "-" {
+    /// Returns the body of `-T` or of the item `@FILE`. Does not read the file, nor the standard input if it can be opened by a
+    /// path. Throws if the file is missing or unreadable.
+    private func uploadBody(_ typedPath: String) throws -> MessageBody {
+        if typedPath == "-" {
             guard let path = context.input.path else { return .data(try readInput()) }
             return .standardInput(path: path)
         }
-        let path = context.path(typed)
+        let path = context.path(typedPath)
         do {
-            let values = try FileManager.default.attributesOfItem(atPath: path)
-            guard let size = values[.size] as? NSNumber, FileManager.default.isReadableFile(atPath: path)
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            guard let size = attributes[.size] as? NSNumber,
+                FileManager.default.isReadableFile(atPath: path)
             else {
-                throw CommandFailure.unreadable(typed, nil)
+                throw CommandFailure.unreadable(typedPath, nil)
             }
-            return .file(path: path, count: size.int64Value)
+            return .file(path: path, length: size.int64Value)
         } catch let failure as CommandFailure {
             throw failure
-        } catch { throw CommandFailure.unreadable(typed, error) }
+        } catch { throw CommandFailure.unreadable(typedPath, error) }
     }
 
-    /// Sets the body to the standard input, if it is a pipe or a file with content and the request may have a body.
+    /// Sets the body to the content of the standard input. Does nothing if the standard input is empty or a terminal, or if the
+    /// request cannot have a body.
     private func setStandardInputBody(of content: inout RequestContent) throws {
         let kind = context.input.kind
-        guard !invocation.ignoresStandardInput, kind == .pipe || kind == .file, !invocation.asksForHead,
-            !invocation.urls.contains(where: InvocationCheck.isWebSocketURL)
-        else { return }
-        let warning = warnOfSilentInput()
+        let isPipeOrFile = kind == .pipe || kind == .file
+        // A web socket sends the standard input as messages.
+        let isWebSocket = invocation.urls.contains(where: InvocationCheck.isWebSocketURL)
+        guard isPipeOrFile, !invocation.ignoresStandardInput, !invocation.asksForHead, !isWebSocket else {
+            return
+        }
+        let warning = startInputWarning()
         defer { warning.cancel() }
         let data = try readInput()
         guard !data.isEmpty else { return }
         setBody(data, of: &content)
-        content.source = "the standard input; --ignore-stdin leaves it alone"
+        content.bodySource = "the standard input; --ignore-stdin leaves it alone"
     }
 
-    /// Prints a warning after three seconds unless the returned task is cancelled before: a script may have inherited a pipe to
-    /// which no program writes.
-    private func warnOfSilentInput() -> Task<Void, Never> {
+    /// Starts a task that prints a warning after three seconds, unless it is cancelled before: a script may have inherited a pipe
+    /// to which no program writes.
+    private func startInputWarning() -> Task<Void, Never> {
         let (errors, isSilent) = (context.errors, invocation.isSilent)
         return Task.detached {
+            // If the task is cancelled, the sleep throws and the guard returns.
             try? await Task.sleep(for: .seconds(3))
             guard !Task.isCancelled, !isSilent else { return }
             errors.say("lupine: waiting for a body from the standard input; --ignore-stdin leaves it alone\n")
@@ -94,28 +107,30 @@ struct ContentBuilder {
     private func readInput() throws -> Data {
         var content = Data()
         do {
-            while let piece = try context.input.read() { content.append(piece) }
+            while let bytes = try context.input.read() { content.append(bytes) }
         } catch { throw CommandFailure.unreadable("the standard input", error) }
         return content
     }
 
-    /// Reads a file, or for `-` the standard input.
-    private func read(_ typed: String) throws -> Data {
-        if typed == "-" { return try readInput() }
-        do { return try Data(contentsOf: URL(fileURLWithPath: context.path(typed))) } catch {
-            throw CommandFailure.unreadable(typed, error)
+    /// Reads a file into memory.
+    private func read(_ typedPath: String) throws -> Data {
+        if typedPath == "-" { return try readInput() }
+        do { return try Data(contentsOf: URL(fileURLWithPath: context.path(typedPath))) } catch {
+            throw CommandFailure.unreadable(typedPath, error)
         }
     }
 
-    /// Sets the body to these bytes, from which its type is derived.
+    /// Sets the body to these bytes. Its type is that of a form with `--form`. Otherwise it is JSON, plain text or binary data,
+    /// whichever the bytes are.
     private func setBody(_ data: Data, of content: inout RequestContent) {
         content.body = .data(data)
-        if invocation.itemForm == .form {
+        if invocation.itemFormat == .form {
             content.type = "application/x-www-form-urlencoded; charset=utf-8"
         } else if JSONText.isValid([UInt8](data)) {
             content.type = "application/json"
-            content.wantsJSON = true
+            content.prefersJSON = true
         } else {
+            // Text is valid UTF-8 without NUL.
             let isText = String(validating: data, as: UTF8.self) != nil && !data.contains(0)
             content.type = isText ? "text/plain; charset=utf-8" : "application/octet-stream"
         }
@@ -123,62 +138,67 @@ struct ContentBuilder {
 
     // MARK: -d
 
-    /// Sets the body to the values of `-d`, or with `-G` adds them to the query.
+    /// Sets the body to the values of `-d` and related options, or with `-G` adds them to the query. They are joined with `&`,
+    /// except for the DATA of curl's `--json`.
     private func setDataBody(of content: inout RequestContent) throws {
         var body = Data()
-        for piece in invocation.data {
-            if !body.isEmpty, piece.kind != .json { body.append(UInt8(ascii: "&")) }
-            body.append(try bytes(of: piece))
+        for value in invocation.dataValues {
+            if !body.isEmpty, value.kind != .json { body.append(UInt8(ascii: "&")) }
+            body.append(try bytes(of: value))
         }
         if invocation.putsDataIntoQuery {
-            addRawQuery(String(decoding: body, as: UTF8.self), to: &content)
+            addEncodedQuery(String(decoding: body, as: UTF8.self), to: &content)
             return
         }
         content.body = .data(body)
-        content.source = "-d"
-        content.wantsJSON = invocation.itemForm == .json
-        content.type = content.wantsJSON ? "application/json" : "application/x-www-form-urlencoded"
+        content.bodySource = "-d"
+        content.prefersJSON = invocation.itemFormat == .json
+        content.type = content.prefersJSON ? "application/json" : "application/x-www-form-urlencoded"
     }
 
     /// Returns what a value of `-d` or a related option adds to the body. `-d` removes line ends and NUL from a file, as curl
     /// does.
-    private func bytes(of piece: Invocation.DataPiece) throws -> Data {
-        let file = piece.text.hasPrefix("@") ? String(piece.text.dropFirst()) : nil
-        switch piece.kind {
-        case .raw: return Data(piece.text.utf8)
-        case .binary, .json: return try file.map(read) ?? Data(piece.text.utf8)
+    private func bytes(of value: Invocation.DataValue) throws -> Data {
+        let file = value.text.hasPrefix("@") ? String(value.text.dropFirst()) : nil
+        switch value.kind {
+        case .raw: return Data(value.text.utf8)
+        case .binary, .json: return try file.map(read) ?? Data(value.text.utf8)
         case .text:
-            guard let file else { return Data(piece.text.utf8) }
-            return try read(file).filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 }
-        case .urlEncode: return Data(try encoded(piece.text).utf8)
+            guard let file else { return Data(value.text.utf8) }
+            let (lineFeed, carriageReturn, nul): (UInt8, UInt8, UInt8) = (0x0A, 0x0D, 0)
+            return try read(file).filter { $0 != lineFeed && $0 != carriageReturn && $0 != nul }
+        case .urlEncode: return Data(try formEncoded(value.text).utf8)
         }
     }
 
-    /// Adds a value of curl's --url-query to the query: percent-encoded, unless it begins with a plus sign.
-    private func addQuery(_ parameter: String, to content: inout RequestContent) throws {
+    /// Adds a value of curl's `--url-query` to the query. It is percent-encoded, unless it begins with a plus sign.
+    private func addQueryParameter(_ parameter: String, to content: inout RequestContent) throws {
         let isEncoded = parameter.hasPrefix("+")
-        let query = isEncoded ? String(parameter.dropFirst()) : try encoded(parameter)
-        addRawQuery(query, to: &content)
+        let query = isEncoded ? String(parameter.dropFirst()) : try formEncoded(parameter)
+        addEncodedQuery(query, to: &content)
     }
 
-    /// Adds encoded text to the query.
-    private func addRawQuery(_ query: String, to content: inout RequestContent) {
-        if let earlier = content.rawQuery {
-            content.rawQuery = earlier + "&" + query
+    /// Adds text that is already encoded to the query.
+    private func addEncodedQuery(_ query: String, to content: inout RequestContent) {
+        if let earlier = content.encodedQuery {
+            content.encodedQuery = earlier + "&" + query
         } else {
-            content.rawQuery = query
+            content.encodedQuery = query
         }
     }
 
-    /// Encodes `content`, `=content`, `name=content`, `@file` or `name@file`, as curl does.
-    private func encoded(_ text: String) throws -> String {
-        guard let separator = text.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
-            return PercentEncoding.form(text)
+    /// Encodes a value of `--data-urlencode` for a form: `content`, `=content`, `name=content`, `@file` or `name@file`. As in
+    /// curl, the name is not encoded.
+    private func formEncoded(_ value: String) throws -> String {
+        guard let separator = value.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
+            return PercentEncoding.form(value)
         }
-        let name = text[..<separator]
-        var value = String(text[text.index(after: separator)...])
-        if text[separator] == "@" { value = String(decoding: try read(value), as: UTF8.self) }
-        return (name.isEmpty ? "" : "\(name)=") + PercentEncoding.form(value)
+        let name = value[..<separator]
+        let contentOrFile = String(value[value.index(after: separator)...])
+        let content =
+            value[separator] == "@"
+            ? String(decoding: try read(contentOrFile), as: UTF8.self) : contentOrFile
+        return (name.isEmpty ? "" : "\(name)=") + PercentEncoding.form(content)
     }
 
     // MARK: -F
@@ -186,22 +206,25 @@ struct ContentBuilder {
     /// Appends a part to a form: `NAME=CONTENT`, `NAME=@FILE` or `NAME=<FILE`, with `;type=` and `;filename=`. In a literal part,
     /// which is `NAME=CONTENT`, none of these characters has a meaning.
     private func append(_ part: String, to form: MultipartFormData, isLiteral: Bool) throws {
-        let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
+        // The parser has checked that there is an equals sign.
+        let nameAndContent = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
             String.init)
-        let name = halves[0]
-        if isLiteral { return form.append(Data(halves[1].utf8), withName: name) }
-        var parameters = halves[1].split(separator: ";", omittingEmptySubsequences: false).map(String.init)
+        let name = nameAndContent[0]
+        if isLiteral { return form.append(Data(nameAndContent[1].utf8), withName: name) }
+        var parameters = nameAndContent[1].split(separator: ";", omittingEmptySubsequences: false)
+            .map(String.init)
         var content = parameters.removeFirst()
         var type: String?
         var filename: String?
         for parameter in parameters {
             let trimmed = String(parameter.drop(while: { $0 == " " }))
             if trimmed.hasPrefix("type=") {
-                type = String(trimmed.dropFirst(5))
+                type = String(trimmed.dropFirst("type=".count))
             } else if trimmed.hasPrefix("filename=") {
-                filename = String(trimmed.dropFirst(9)).trimmingCharacters(
+                filename = String(trimmed.dropFirst("filename=".count)).trimmingCharacters(
                     in: CharacterSet(charactersIn: "\""))
             } else {
+                // The semicolon is an ordinary character of the content.
                 content += ";" + parameter
             }
         }
@@ -214,53 +237,61 @@ struct ContentBuilder {
         }
     }
 
-    /// Appends a file to a form, or for `-` the standard input.
+    /// Appends a file to a form as a part. The form reads the file when it is encoded.
+    ///
+    /// - Parameters:
+    ///   - typedPath: The path as typed.
+    ///   - name: The name of the part.
+    ///   - type: The media type of the part; nil for that of the file's extension.
+    ///   - filename: The file name of the part; nil for that of the path.
+    ///   - form: The form.
     private func attach(
-        _ typed: String, name: String, type: String?, filename: String?, to form: MultipartFormData
+        _ typedPath: String, name: String, type: String?, filename: String?, to form: MultipartFormData
     ) throws {
-        let filename = filename ?? typed.split(separator: "/").last.map(String.init) ?? "data"
-        let type = type ?? MediaTypes.type(ofFile: typed)
-        if typed == "-" {
+        let filename = filename ?? typedPath.split(separator: "/").last.map(String.init) ?? "data"
+        let type = type ?? MediaTypes.type(ofFile: typedPath)
+        if typedPath == "-" {
             return form.append(try readInput(), withName: name, fileName: filename, mimeType: type)
         }
-        let path = context.path(typed)
+        let path = context.path(typedPath)
         guard FileManager.default.isReadableFile(atPath: path) else {
-            throw CommandFailure.unreadable(typed, CocoaError(.fileReadNoSuchFile))
+            throw CommandFailure.unreadable(typedPath, CocoaError(.fileReadNoSuchFile))
         }
         form.append(URL(fileURLWithPath: path), withName: name, fileName: filename, mimeType: type)
     }
 
-    /// Sets the body to an encoded multipart form: in memory, or in a file if it is large.
+    /// Sets the body to an encoded multipart form: in memory, or in a file of the scratch folder if it is large.
     private func setBody(_ form: MultipartFormData, of content: inout RequestContent) throws {
         content.type = form.contentType
         do {
             if form.contentLength < MultipartFormData.encodingMemoryThreshold {
                 content.body = .data(try form.encode())
             } else {
-                // Other users may have access to the folder above, so they get none to this one.
+                // Other users may have access to the parent folder. Only the owner gets access to this one.
                 try FileManager.default.createDirectory(
                     at: scratchFolder, withIntermediateDirectories: true,
                     attributes: [.posixPermissions: 0o700])
                 let file = scratchFolder.appendingPathComponent("form-\(UUID().uuidString)")
                 try form.writeEncodedData(to: file)
                 let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? NSNumber
-                content.body = .file(path: file.path, count: size?.int64Value ?? 0)
+                content.body = .file(path: file.path, length: size?.int64Value ?? 0)
             }
         } catch { throw CommandFailure.unreadable("a file of the form", error) }
     }
 
     // MARK: items
 
-    /// Sets the body to the items: one file, a JSON object, a form or a multipart form.
+    /// Sets the body to what the items describe: a file, JSON, a form or a multipart form.
     private func setItemsBody(of content: inout RequestContent) throws {
         let items = invocation.items.filter(\.isContent)
+        // A single item without a name, `@FILE`, is the whole body.
         if items.count == 1, case .file("", let path, let type) = items[0] {
-            content.body = try upload(path)
+            content.body = try uploadBody(path)
             content.type = type ?? MediaTypes.type(ofFile: path)
             return
         }
         let hasFile = items.contains { if case .file = $0 { true } else { false } }
-        switch invocation.itemForm ?? .json {
+        switch invocation.itemFormat ?? .json {
         case .json:
             if hasFile {
                 throw UsageError(
@@ -279,27 +310,28 @@ struct ContentBuilder {
     /// Sets the body to the JSON that the items describe.
     private func setJSONBody(_ items: [RequestItem], of content: inout RequestContent) throws {
         // If the first name begins with a bracket, the root is an array.
-        let isArray = items.lazy.compactMap(\.fieldName).first?.first == "["
-        var tree = isArray ? JSONTree.array([]) : JSONTree.object([])
+        let firstName = items.lazy.compactMap(\.fieldName).first
+        var tree = firstName?.first == "[" ? JSONTree.array([]) : JSONTree.object([])
         for item in items {
-            let member: (name: String, json: String)
+            let field: (name: String, json: String)
             switch item {
-            case .field(let name, let value): member = (name, JSONText.quoted(value))
+            case .field(let name, let value): field = (name, JSONText.quoted(value))
             case .textFile(let name, let path):
-                member = (name, JSONText.quoted(String(decoding: try read(path), as: UTF8.self)))
-            case .json(let name, let text): member = (name, try json(Data(text.utf8), of: name))
-            case .jsonFile(let name, let path): member = (name, try json(try read(path), of: name))
+                field = (name, JSONText.quoted(String(decoding: try read(path), as: UTF8.self)))
+            case .json(let name, let text): field = (name, try validJSON(Data(text.utf8), of: name))
+            case .jsonFile(let name, let path): field = (name, try validJSON(try read(path), of: name))
             case .header, .withoutHeader, .emptyHeader, .query, .file: continue
             }
-            try tree.put(member.json, at: JSONTree.steps(member.name), of: member.name)
+            try tree.insert(field.json, at: JSONTree.path(field.name), itemName: field.name)
         }
         content.body = .data(Data(tree.text.utf8))
         content.type = "application/json"
-        content.wantsJSON = true
+        content.prefersJSON = true
     }
 
-    /// Returns the text of a JSON value; throws if the data is not JSON.
-    private func json(_ data: Data, of name: String) throws -> String {
+    /// Returns JSON data as text, without white space around it; throws if the data is not JSON. The error contains the name of
+    /// the item.
+    private func validJSON(_ data: Data, of name: String) throws -> String {
         guard JSONText.isValid([UInt8](data)) else {
             throw UsageError(
                 "the value of `\(name)` is no JSON: quote text twice (\(name):='\"text\"') or write \(name)=text"
@@ -308,24 +340,25 @@ struct ContentBuilder {
         return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Sets the body to the items as a URL-encoded form.
+    /// Sets the body to a URL-encoded form with the items as fields.
     private func setFormBody(_ items: [RequestItem], of content: inout RequestContent) throws {
         var pairs: [String] = []
         for item in items {
-            let pair: (String, String)
+            let field: (name: String, value: String)
             switch item {
-            case .field(let name, let value): pair = (name, value)
-            case .json(let name, let text): pair = (name, text)
+            case .field(let name, let value): field = (name, value)
+            case .json(let name, let text): field = (name, text)
             case .textFile(let name, let path), .jsonFile(let name, let path):
-                pair = (name, String(decoding: try read(path), as: UTF8.self))
+                field = (name, String(decoding: try read(path), as: UTF8.self))
             case .header, .withoutHeader, .emptyHeader, .query, .file: continue
             }
-            pairs.append(PercentEncoding.form(pair.0) + "=" + PercentEncoding.form(pair.1))
+            pairs.append(PercentEncoding.form(field.name) + "=" + PercentEncoding.form(field.value))
         }
         content.body = .data(Data(pairs.joined(separator: "&").utf8))
         content.type = "application/x-www-form-urlencoded; charset=utf-8"
     }
 
+    /// Appends an item to a multipart form as a part.
     private func append(_ item: RequestItem, to form: MultipartFormData) throws {
         switch item {
         case .field(let name, let value), .json(let name, let value):

@@ -7,11 +7,11 @@ struct Credentials: Hashable, Sendable {
     var user: String
     var password: String
 
-    /// Parses `USER:PASSWORD`; without a colon the password is empty.
+    /// Parses `USER:PASSWORD`. The first colon ends the user name; without a colon the password is empty.
     init(_ text: String) {
-        let halves = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        user = String(halves.first ?? "")
-        password = halves.count == 2 ? String(halves[1]) : ""
+        let userAndPassword = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        user = String(userAndPassword.first ?? "")
+        password = userAndPassword.count == 2 ? String(userAndPassword[1]) : ""
     }
 
     init(user: String, password: String) {

@@ -4,19 +4,21 @@ internal import Foundation
 
 /// Formats and parses dates.
 enum DateText {
-    /// Formats a date as in HTTP (RFC 9110 §5.6.7).
+    /// Returns a date in the preferred format of HTTP (RFC 9110 §5.6.7).
     static func http(_ date: Date) -> String {
         formatter("EEE, dd MMM yyyy HH:mm:ss 'GMT'").string(from: date)
     }
 
-    /// Parses a date in one of HTTP's three formats or in a common format such as `2024-01-02 03:04`; nil if it is invalid. The
-    /// time zone is GMT unless the text has one.
+    /// Returns the date that a text describes; nil if it is invalid. The text has one of HTTP's three formats, or a common format
+    /// such as `2024-01-02 03:04`. The time zone is GMT unless the text names one.
     static func date(_ text: String) -> Date? {
         let trimmed = text.trimmingCharacters(in: .whitespaces)
+        // Most texts without a digit are file names, for which the formats need not be tried.
         guard trimmed.contains(where: \.isNumber) else { return nil }
         return formats.lazy.compactMap { formatter($0).date(from: trimmed) }.first
     }
 
+    /// The formats in the notation of `DateFormatter`. The first three are those of HTTP.
     private static let formats = [
         "EEE, dd MMM yyyy HH:mm:ss zzz", "EEEE, dd-MMM-yy HH:mm:ss zzz", "EEE MMM d HH:mm:ss yyyy",
         "yyyy-MM-dd",

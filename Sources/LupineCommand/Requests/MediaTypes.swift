@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Media types by file name extension.
+/// The media types of files, which are derived from the extensions of their names.
 enum MediaTypes {
+    /// The media types by extension in lower case.
     private static let types: [String: String] = [
         "json": "application/json", "xml": "application/xml", "html": "text/html", "htm": "text/html",
         "txt": "text/plain", "md": "text/markdown", "csv": "text/csv", "css": "text/css",
@@ -13,8 +14,10 @@ enum MediaTypes {
         "yaml": "application/yaml", "yml": "application/yaml", "swift": "text/x-swift",
     ]
 
+    /// Returns the media type of a file; `application/octet-stream` if its extension is unknown or missing.
     static func type(ofFile path: String) -> String {
         let name = path.split(separator: "/").last ?? ""
+        // A dot at the beginning hides a file and does not begin an extension.
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
             return "application/octet-stream"
         }

@@ -6,9 +6,10 @@ internal import Foundation
 enum MessageBody: Hashable, Sendable {
     case none
     case data(Data)
-    /// A file, read while it is sent.
-    case file(path: String, count: Int64)
-    /// The standard input, read while it is sent.
+    /// The content of a file, with its length in bytes. `RequestPlan` decides whether the file is read before it is sent or while
+    /// it is sent.
+    case file(path: String, length: Int64)
+    /// The standard input, read by this path while it is sent.
     case standardInput(path: String)
 
     /// Whether the request has no body.
@@ -18,14 +19,14 @@ enum MessageBody: Hashable, Sendable {
 /// The content of a request: its body with its type, and the query parameters that come from items and options.
 struct RequestContent: Sendable {
     var body = MessageBody.none
-    /// The media type, which a header field of the user replaces.
+    /// The media type of the body. A `Content-Type` field that the user gives replaces it.
     var type: String?
-    /// The query parameters of items.
-    var query: [(name: String, value: String?)] = []
-    /// The encoded part of the query, from `-G` and `--url-query`.
-    var rawQuery: String?
-    /// The name of the body's source in usage errors.
-    var source = ""
-    /// Whether the request prefers JSON as the response.
-    var wantsJSON = false
+    /// The query parameters of items, which are not encoded yet.
+    var queryParameters: [(name: String, value: String?)] = []
+    /// The percent-encoded query of `-G` and `--url-query`.
+    var encodedQuery: String?
+    /// The option that makes the body, such as `-d`, for usage errors. Empty if there is no body.
+    var bodySource = ""
+    /// Whether `Accept` prefers JSON as the response.
+    var prefersJSON = false
 }

@@ -1,62 +1,83 @@
 // SPDX-License-Identifier: MIT
 
-/// A `.netrc` file with entries `machine NAME login NAME password WORD` and `default …`, separated by any white space.
+/// A `.netrc` file, which has user names and passwords for hosts. Its entries are `machine HOST login NAME password PASSWORD`, or
+/// `default` in place of `machine HOST`. Their words are separated by any white space.
 ///
-/// At the start of a line, or where a keyword is expected, a word that begins with `#` starts a comment up to the end of the
-/// line. Elsewhere, such as after `login` or `password`, it is a value. If a value is missing, the words of the next entry are
-/// not read in its place, so that an entry never gets the password of another host.
+/// A word that begins with `#` starts a comment if it begins a line or stands where a keyword is expected. The comment ends with
+/// the line. Elsewhere, such as after `login` or `password` on the same line, the word is a value.
+///
+/// If a value is missing and the next line begins another entry, the words of that entry are not read in its place. So no entry
+/// gets the password of another host.
 struct NetrcFile: Sendable {
-    /// The entries in order; the host of the default entry is nil.
-    private var entries: [(host: String?, credentials: Credentials)] = []
+    /// The credentials for a host.
+    private struct Entry {
+        /// The host; nil in the default entry.
+        let host: String?
+        var credentials = Credentials(user: "", password: "")
+    }
 
+    /// The entries in the order of the file.
+    private var entries: [Entry] = []
+
+    /// Parses the text of a file. Ignores words that it does not know.
     init(_ text: String) {
         var words = Words(text)
-        // Nil before the first entry, and `.some(nil)` in the default entry.
-        var host: String??
-        var login = ""
-        var password = ""
-        func currentEntry() -> (host: String?, credentials: Credentials)? {
-            guard let host else { return nil }
-            return (host, Credentials(user: login, password: password))
-        }
+        // Nil before the first entry, and in an entry without a host, which is ignored.
+        var entry: Entry?
         reading: while let word = words.nextKeyword() {
             switch Self.possibleKeyword(word) {
-            case "machine", "default":
-                if let entry = currentEntry() { entries.append(entry) }
-                (login, password) = ("", "")
-                // An entry whose name is missing is dropped.
-                if word == "default" { host = .some(nil) } else { host = words.nextValue().map { .some($0) } }
-            case "login": login = words.nextValue() ?? ""
-            case "password": password = words.nextValue() ?? ""
-            case "account": _ = words.nextValue()
-            case "macdef": break reading
+            case "machine":
+                if let entry { entries.append(entry) }
+                entry = words.nextValue().map { Entry(host: $0) }
+            case "default":
+                if let entry { entries.append(entry) }
+                entry = Entry(host: nil)
+            case "login":
+                let user = words.nextValue() ?? ""
+                entry?.credentials.user = user
+            case "password":
+                let password = words.nextValue() ?? ""
+                entry?.credentials.password = password
+            case "account":
+                // The value is read so that it is not taken for a keyword.
+                _ = words.nextValue()
+            case "macdef":
+                // The definition of a macro ends with an empty line. Entries after it are ignored.
+                break reading
             default: break
             }
         }
-        if let entry = currentEntry() { entries.append(entry) }
+        if let entry { entries.append(entry) }
     }
 
-    /// Returns the credentials of the first entry for a host, else of the default entry.
+    /// Returns the credentials of the first entry for a host, else of the default entry; nil if there is neither.
     func credentials(for host: String) -> Credentials? {
         let host = host.lowercased()
-        let found =
+        let entry =
             entries.first { $0.host?.lowercased().utf8.elementsEqual(host.utf8) == true }
             ?? entries.first { $0.host == nil }
-        return found?.credentials
+        return entry?.credentials
     }
 
-    /// Returns the word if it is short enough to be a keyword, else an empty text: comparing long words takes long.
-    private static func possibleKeyword(_ word: String) -> String { word.utf8.count <= 8 ? word : "" }
+    /// Returns the word if it is short enough to be a keyword, else an empty text: comparing long words takes long. The longest
+    /// keyword is `password`.
+    private static func possibleKeyword(_ word: String) -> String {
+        word.utf8.count <= "password".utf8.count ? word : ""
+    }
 
-    /// The words of the file, some of them quoted.
+    /// Reads the words of the file one after the other.
     private struct Words {
         private struct Word {
+            /// The word without quotes and escapes.
             let text: String
+            /// Whether the word is in double quotes. Such a word never begins a comment, nor an entry in place of a value.
             let isQuoted: Bool
+            /// Whether it is the first word of its line.
             let beginsLine: Bool
 
             /// Whether the word begins with `#`, which starts a comment where no value is expected.
             var beginsComment: Bool { !isQuoted && text.unicodeScalars.first == "#" }
+            /// Whether the word is the first keyword of an entry, and not a quoted value.
             var beginsEntry: Bool {
                 !isQuoted && ["machine", "default"].contains(NetrcFile.possibleKeyword(text))
             }
@@ -71,7 +92,7 @@ struct NetrcFile: Sendable {
             unread = words[...]
         }
 
-        /// Returns the next word, skipping comments.
+        /// Returns the next word, which should be a keyword; nil at the end. Skips comments.
         mutating func nextKeyword() -> String? {
             while let word = unread.popFirst() {
                 if !word.beginsComment { return word.text }
@@ -80,9 +101,11 @@ struct NetrcFile: Sendable {
             return nil
         }
 
-        /// Returns the value of the keyword just read; nil if it is missing.
+        /// Returns the value of the keyword that `nextKeyword` has returned; nil if it is missing. The value may be on a later
+        /// line. Skips comment lines before it.
         mutating func nextValue() -> String? {
             while let word = unread.first {
+                // The value is missing: the next entry begins.
                 if word.beginsLine, word.beginsEntry { return nil }
                 unread.removeFirst()
                 if !word.beginsLine || !word.beginsComment { return word.text }
@@ -91,29 +114,31 @@ struct NetrcFile: Sendable {
             return nil
         }
 
-        /// Skips the words that are left on the line of the last word.
+        /// Skips the unread words of the current line.
         private mutating func skipLine() { unread = unread.drop { !$0.beginsLine } }
 
         /// Adds the words of a line. Compares Unicode scalars, since a quote with a combining mark after it is a different
         /// `Character`.
         private static func add(_ line: Substring.UnicodeScalarView, to words: inout [Word]) {
             let isBlank = { (scalar: Unicode.Scalar) in scalar == " " || scalar == "\t" || scalar == "\r" }
-            var rest = line.drop(while: isBlank)
+            var unparsed = line.drop(while: isBlank)
             var beginsLine = true
-            while let first = rest.first {
+            while let first = unparsed.first {
+                let isQuoted = first == "\""
                 var text = String.UnicodeScalarView()
-                if first == "\"" {
-                    rest = rest.dropFirst()
-                    while let scalar = rest.popFirst(), scalar != "\"" {
-                        text.append(scalar == "\\" ? rest.popFirst() ?? scalar : scalar)
+                if isQuoted {
+                    unparsed = unparsed.dropFirst()
+                    // A backslash makes the next character an ordinary one. A quote that is not closed ends with the line.
+                    while let scalar = unparsed.popFirst(), scalar != "\"" {
+                        text.append(scalar == "\\" ? unparsed.popFirst() ?? scalar : scalar)
                     }
                 } else {
-                    text.append(contentsOf: rest.prefix { !isBlank($0) })
-                    rest = rest.drop { !isBlank($0) }
+                    text.append(contentsOf: unparsed.prefix { !isBlank($0) })
+                    unparsed = unparsed.drop { !isBlank($0) }
                 }
-                words.append(Word(text: String(text), isQuoted: first == "\"", beginsLine: beginsLine))
+                words.append(Word(text: String(text), isQuoted: isQuoted, beginsLine: beginsLine))
                 beginsLine = false
-                rest = rest.drop(while: isBlank)
+                unparsed = unparsed.drop(while: isBlank)
             }
         }
     }

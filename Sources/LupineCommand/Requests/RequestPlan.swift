@@ -3,31 +3,35 @@
 internal import Foundation
 internal import Lupine
 
-/// One complete request of a command line, for one URL, with its credentials.
+/// One complete request of a command line, for one URL, with its credentials. `RequestPlanner` makes it.
 struct RequestPlan: Sendable {
-    /// Files up to this length are read into memory, longer ones while they are sent.
-    static let largestInMemory: Int64 = 8 << 20
+    /// The maximum bytes of a file that is read into memory before it is sent (8 MiB). Longer files are read while they are sent.
+    static let maximumLengthInMemory: Int64 = 8 << 20
 
     /// The URL as typed.
-    let typed: String
+    let typedURL: String
+    /// The URL to load, with all query parameters and without credentials.
     let url: URL
     let method: String
     /// The header fields, in order.
     let headers: [(name: String, value: String)]
-    /// Fields that the library sends by default and that this request must not have.
-    let omitted: Set<String>
-    /// The names of fields that the user's session (`--session`) keeps for the URL's origin and that may hold a secret. They are
-    /// sent to no other origin.
-    let boundFields: Set<String>
+    /// The names of fields that the library would add by default and that this request must not have.
+    let omittedFields: Set<String>
+    /// The names of fields that come from the user's session (`--session`) and may hold a secret. A redirect to another origin
+    /// does not send them.
+    let originBoundFields: Set<String>
     let body: MessageBody
+    /// The user name and the password; nil if the request has none or a bearer token.
     let credentials: Credentials?
+    /// Whether the credentials are sent only as the answer to a challenge.
     let usesDigest: Bool
 
-    /// The request that is passed to the library.
+    /// The request that is passed to the library. A long file is not part of it: see `bodyFile`.
     var request: URLRequest {
         var request = URLRequest(url: url)
         request.httpMethod = method
         for (name, value) in headers {
+            // Several fields of one name become one field with several values.
             if request.value(forHTTPHeaderField: name) == nil {
                 request.setValue(value, forHTTPHeaderField: name)
             } else {
@@ -37,53 +41,57 @@ struct RequestPlan: Sendable {
         switch body {
         case .none: break
         case .data(let data): request.httpBody = data
-        case .file(let path, let count):
+        case .file(let path, let length):
             if bodyFile == nil {
                 request.httpBody = try? Data(contentsOf: URL(fileURLWithPath: path))
             } else {
-                request.setValue("\(count)", forHTTPHeaderField: "Content-Length")
+                request.setValue("\(length)", forHTTPHeaderField: "Content-Length")
             }
         case .standardInput(let path): request.httpBodyStream = InputStream(fileAtPath: path)
         }
         return request
     }
 
-    /// The file that is sent instead of a body in the request, if the body is a large file.
+    /// The file whose content is sent while it is read; nil unless the body is a long file.
     var bodyFile: URL? {
-        guard case .file(let path, let count) = body, count > Self.largestInMemory else { return nil }
+        guard case .file(let path, let length) = body, length > Self.maximumLengthInMemory else {
+            return nil
+        }
         return URL(fileURLWithPath: path)
     }
 
-    /// Returns the plan with more header fields, which replace those with the same name.
+    /// Returns the plan with these header fields added. They replace fields of the same name.
     func adding(_ fields: [(name: String, value: String)]) -> RequestPlan {
         let names = Set(fields.map { $0.name.lowercased() })
         return RequestPlan(
-            typed: typed, url: url, method: method,
-            headers: headers.filter { !names.contains($0.name.lowercased()) } + fields, omitted: omitted,
-            boundFields: boundFields, body: body,
+            typedURL: typedURL, url: url, method: method,
+            headers: headers.filter { !names.contains($0.name.lowercased()) } + fields,
+            omittedFields: omittedFields,
+            originBoundFields: originBoundFields, body: body,
             credentials: credentials, usesDigest: usesDigest)
     }
 }
 
-/// Makes the plans of a command line's URLs, which all have the same content.
+/// Makes the plans for the URLs of a command line. All requests have the same content.
 struct RequestPlanner {
     let invocation: Invocation
     let context: ProcessContext
     let content: RequestContent
-    /// Returns the header fields that the user's session keeps for a URL's origin.
+    /// Returns the header fields that the user's session (`--session`) keeps for a URL's origin.
     var storedFields: @Sendable (URL) -> [(name: String, value: String)] = { _ in [] }
-    /// Whether the cookies of `-b a=b` are sent as a header field, because there is no cookie storage.
+    /// Whether the cookies of `-b a=b` are sent as a header field. The reason is that no cookie storage exists.
     var sendsCookiesAsField = true
 
-    /// Makes the plan for a URL as typed. Throws if the URL cannot be loaded, or if a file that an option names cannot be read.
-    func plan(for typed: String) throws -> RequestPlan {
-        var address = try Address(typed, scheme: invocation.defaultScheme)
+    /// Returns the plan for a URL as typed. Throws if the URL cannot be loaded, or if a file that an option names cannot be read.
+    func plan(for typedURL: String) throws -> RequestPlan {
+        var address = try Address(typedURL, scheme: invocation.defaultScheme)
         if !invocation.keepsDotSegments { address.removeDotSegments() }
-        if let file = invocation.upload, file != "-", address.text.hasSuffix("/") {
+        // A URL that ends in a slash is a folder, to which the name of the uploaded file is added.
+        if let file = invocation.uploadFile, file != "-", address.text.hasSuffix("/") {
             address.text += PercentEncoding.encoded(String(file.split(separator: "/").last ?? ""))
         }
-        address.addParameters(content.query)
-        if let query = content.rawQuery { address.addQuery(query) }
+        address.addParameters(content.queryParameters)
+        if let query = content.encodedQuery { address.addQuery(query) }
         let url = try address.url()
         guard invocation.protocols.contains(url.scheme) else {
             throw CommandFailure(
@@ -91,11 +99,12 @@ struct RequestPlanner {
                 "Will not load \(ShownAddress.text(address.text)): --proto does not allow its scheme.")
         }
         let edits = try HeaderEdits(invocation, context)
-        let method = invocation.method ?? standardMethod
+        let method = invocation.method ?? defaultMethod
         let credentials = try credentials(for: url, in: address)
+        // Later fields replace earlier ones of the same name; those of -H and items come last.
         var headers = defaultFields
-        let stored = storedFields(url)
-        for (name, value) in stored { HeaderEdits.set(name, value, in: &headers) }
+        let storedFields = self.storedFields(url)
+        for (name, value) in storedFields { HeaderEdits.set(name, value, in: &headers) }
         if sendsCookiesAsField {
             let pairs = invocation.cookies.filter { $0.contains("=") }
             if !pairs.isEmpty { HeaderEdits.set("Cookie", pairs.joined(separator: "; "), in: &headers) }
@@ -108,25 +117,27 @@ struct RequestPlanner {
         for (name, value) in try conditionalFields() { HeaderEdits.set(name, value, in: &headers) }
         edits.apply(to: &headers)
         // The library would add `Accept-Language` to every request.
-        var omitted = edits.removed.union(["Accept-Language"])
-        if invocation.userAgent == "" { omitted.insert("User-Agent") }
-        let hasType = headers.contains { $0.name.lowercased() == "content-type" }
-        if !hasType, !content.body.isNone { omitted.insert("Content-Type") }
+        var omittedFields = edits.removedNames.union(["Accept-Language"])
+        // -A with an empty value sends no `User-Agent`.
+        if invocation.userAgent == "" { omittedFields.insert("User-Agent") }
+        let hasContentType = headers.contains { $0.name.lowercased() == "content-type" }
+        if !hasContentType, !content.body.isNone { omittedFields.insert("Content-Type") }
         return RequestPlan(
-            typed: typed, url: url, method: method, headers: headers, omitted: omitted,
-            boundFields: Set(stored.map(\.name).filter { !UserSession.isHarmless($0) }), body: content.body,
+            typedURL: typedURL, url: url, method: method, headers: headers, omittedFields: omittedFields,
+            originBoundFields: Set(storedFields.map(\.name).filter { !UserSession.isHarmless($0) }),
+            body: content.body,
             credentials: credentials,
             usesDigest: invocation.usesDigest)
     }
 
     /// The method if the command line names none.
-    private var standardMethod: String {
+    private var defaultMethod: String {
         if invocation.asksForHead { return "HEAD" }
-        if invocation.upload != nil { return "PUT" }
+        if invocation.uploadFile != nil { return "PUT" }
         return content.body.isNone ? "GET" : "POST"
     }
 
-    /// The fields that are sent unless the user's session or an option replaces them.
+    /// The header fields that are sent unless the user's session, `-H` or an item replaces or removes them.
     private var defaultFields: [(name: String, value: String)] {
         var headers: [(name: String, value: String)] = []
         let userAgent = invocation.userAgent ?? "lupine/\(AFInfo.version)"
@@ -141,33 +152,36 @@ struct RequestPlanner {
     private var acceptedTypes: String {
         if invocation.followsEvents { return "text/event-stream" }
         if invocation.acceptsJSONAlone { return "application/json" }
-        return content.wantsJSON ? "application/json, */*;q=0.5" : "*/*"
+        return content.prefersJSON ? "application/json, */*;q=0.5" : "*/*"
     }
 
-    /// Returns the fields of -r, -z and --etag-compare.
+    /// Returns the header fields of -r, -z and --etag-compare, which ask for a part or for changed content.
     private func conditionalFields() throws -> [(name: String, value: String)] {
         var fields: [(name: String, value: String)] = []
         if let range = invocation.range {
             fields.append(("Range", "bytes=\(range)"))
-            // A range of a coded body is not a range of the decoded body.
+            // A part of coded content cannot be decoded. With --raw-encoding it is not decoded anyway.
             if !invocation.keepsEncoding { fields.append(("Accept-Encoding", "identity")) }
         }
-        if let typed = invocation.timeCondition {
-            let isReversed = typed.hasPrefix("-")
-            let text = isReversed ? String(typed.dropFirst()) : typed
-            if let date = DateText.date(text) ?? modificationDate(of: text) {
-                let name = isReversed ? "If-Unmodified-Since" : "If-Modified-Since"
+        if let condition = invocation.timeCondition {
+            // With a minus sign in front, only older content is requested.
+            let isInverted = condition.hasPrefix("-")
+            let dateOrFile = isInverted ? String(condition.dropFirst()) : condition
+            if let date = DateText.date(dateOrFile) ?? modificationDate(of: dateOrFile) {
+                let name = isInverted ? "If-Unmodified-Since" : "If-Modified-Since"
                 fields.append((name, DateText.http(date)))
             } else if !invocation.isSilent {
-                context.errors.say("lupine: \(text) is no date and no file: -z asks for all\n")
+                context.errors.say("lupine: \(dateOrFile) is no date and no file: -z asks for all\n")
             }
         }
-        if let file = invocation.etagToCompare,
+        // The file does not exist before --etag-save has written it: then there is no condition.
+        if let file = invocation.etagCompareFile,
             let data = try? Data(contentsOf: URL(fileURLWithPath: context.path(file)))
         {
-            let line = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline).first ?? ""
-            let tag = line.trimmingCharacters(in: .whitespaces)
-            if !tag.isEmpty { fields.append(("If-None-Match", tag)) }
+            let firstLine =
+                String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline).first ?? ""
+            let etag = firstLine.trimmingCharacters(in: .whitespaces)
+            if !etag.isEmpty { fields.append(("If-None-Match", etag)) }
         }
         return fields
     }
@@ -178,14 +192,19 @@ struct RequestPlanner {
         return attributes?[.modificationDate] as? Date
     }
 
-    /// Returns the credentials of -u, else of the URL, else of the .netrc file if an option asks for it. Nil if a token is given.
+    /// Returns the credentials of -u, else of the URL, else of the .netrc file if an option asks for it. Nil if a bearer token is
+    /// given.
+    ///
+    /// - Parameters:
+    ///   - url: The URL, whose host is looked up in the file.
+    ///   - address: The same URL as typed, with its credentials.
     private func credentials(for url: URL, in address: Address) throws -> Credentials? {
         if invocation.token != nil { return nil }
         if let user = invocation.user { return Credentials(user) }
         if let credentials = address.credentials { return credentials }
         guard invocation.readsNetrc else { return nil }
         let path = invocation.netrcFile ?? context.environment["NETRC"] ?? context.home + "/.netrc"
-        if invocation.netrcIsOptional, !FileManager.default.fileExists(atPath: context.path(path)) {
+        if invocation.isNetrcOptional, !FileManager.default.fileExists(atPath: context.path(path)) {
             return nil
         }
         let data: Data
@@ -203,43 +222,49 @@ struct Address: Sendable {
     /// The user and the password of the URL.
     let credentials: Credentials?
 
-    /// Parses `host`, `host/path`, `:8080/path` (localhost), `//host`, or a URL with a scheme.
-    init(_ typed: String, scheme defaultScheme: String = "http") throws {
-        var text = typed
-        let isData = typed.lowercased().hasPrefix("data:")
-        if typed.hasPrefix("//") {
-            text = "\(defaultScheme):" + typed
-        } else if typed.hasPrefix(":") {
-            let portAndPath = typed.dropFirst()
+    /// Parses `host`, `host/path`, `:8080/path` (localhost), `//host`, or a URL with a scheme. Throws if the command cannot load
+    /// the scheme.
+    ///
+    /// - Parameters:
+    ///   - typedURL: The URL as typed.
+    ///   - defaultScheme: The scheme if the URL has none.
+    init(_ typedURL: String, scheme defaultScheme: String = "http") throws {
+        var text = typedURL
+        let isData = typedURL.lowercased().hasPrefix("data:")
+        if typedURL.hasPrefix("//") {
+            text = "\(defaultScheme):" + typedURL
+        } else if typedURL.hasPrefix(":") {
+            let portAndPath = typedURL.dropFirst()
             let port = portAndPath.prefix { $0.isNumber }
             text = "\(defaultScheme)://localhost" + (port.isEmpty ? "" : ":\(port)")
             text += String(portAndPath.dropFirst(port.count))
-        } else if !isData, let colon = ShownAddress.schemeEnd(of: typed) {
-            let scheme = typed[..<colon.lowerBound].lowercased()
+        } else if !isData, let schemeEnd = ShownAddress.schemeEnd(of: typedURL) {
+            let scheme = typedURL[..<schemeEnd.lowerBound].lowercased()
             guard ["http", "https", "ws", "wss", "file"].contains(scheme) else {
                 throw CommandFailure(
                     .malformedURL,
-                    "Cannot load \(ShownAddress.text(typed)): there is nothing here that speaks \(scheme). Use an http, https, ws, wss or file URL."
+                    "Cannot load \(ShownAddress.text(typedURL)): there is nothing here that speaks \(scheme). Use an http, https, ws, wss or file URL."
                 )
             }
         } else if !isData {
-            text = "\(defaultScheme)://" + typed
+            text = "\(defaultScheme)://" + typedURL
         }
         if let hash = text.firstIndex(of: "#") { text = String(text[..<hash]) }
-        guard !isData, let slashes = text.range(of: "://") else {
+        guard !isData, let schemeEnd = text.range(of: "://") else {
             self.text = text
             credentials = nil
             return
         }
-        let hierarchicalPart = text[slashes.upperBound...]
+        let hierarchicalPart = text[schemeEnd.upperBound...]
         let authority = hierarchicalPart.prefix { $0 != "/" && $0 != "?" }
-        if let at = authority.lastIndex(of: "@") {
-            let halves = authority[..<at].split(
+        if let atSign = authority.lastIndex(of: "@") {
+            let userAndPassword = authority[..<atSign].split(
                 separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            let decoded = halves.map { String($0).removingPercentEncoding ?? String($0) }
+            let decoded = userAndPassword.map { String($0).removingPercentEncoding ?? String($0) }
             credentials = Credentials(user: decoded[0], password: decoded.count == 2 ? decoded[1] : "")
             text =
-                String(text[..<slashes.upperBound]) + String(authority[authority.index(after: at)...])
+                String(text[..<schemeEnd.upperBound])
+                + String(authority[authority.index(after: atSign)...])
                 + String(hierarchicalPart[authority.endIndex...])
         } else {
             credentials = nil
@@ -247,28 +272,30 @@ struct Address: Sendable {
         self.text = text
     }
 
-    /// Removes the segments `.` and `..` from the path (RFC 3986 §5.2.4).
+    /// Removes the segments `.` and `..` from the path (RFC 3986 §5.2.4). Does nothing for a file URL.
     mutating func removeDotSegments() {
-        guard text.contains("/."), let slashes = text.range(of: "://"), !text.lowercased().hasPrefix("file:"),
-            let start = text[slashes.upperBound...].firstIndex(where: { $0 == "/" || $0 == "?" }),
-            text[start] == "/"
+        guard text.contains("/."), let schemeEnd = text.range(of: "://"),
+            !text.lowercased().hasPrefix("file:"),
+            let pathStart = text[schemeEnd.upperBound...].firstIndex(where: { $0 == "/" || $0 == "?" }),
+            text[pathStart] == "/"
         else { return }
-        let end = text[start...].firstIndex(of: "?") ?? text.endIndex
-        let segments = text[text.index(after: start)..<end].split(
+        let pathEnd = text[pathStart...].firstIndex(of: "?") ?? text.endIndex
+        let segments = text[text.index(after: pathStart)..<pathEnd].split(
             separator: "/", omittingEmptySubsequences: false)
-        var kept: [Substring] = []
+        var output: [Substring] = []
         for segment in segments {
             switch segment {
             case ".": break
-            case "..": kept = kept.dropLast()
-            default: kept.append(segment)
+            case "..": output = output.dropLast()
+            default: output.append(segment)
             }
         }
-        if let last = segments.last, last == "." || last == ".." { kept.append("") }
-        text = text[..<start] + "/" + kept.joined(separator: "/") + text[end...]
+        // A path that ends in a dot segment is a folder: it keeps the slash at its end.
+        if let last = segments.last, last == "." || last == ".." { output.append("") }
+        text = text[..<pathStart] + "/" + output.joined(separator: "/") + text[pathEnd...]
     }
 
-    /// Encodes parameters and adds them to the query.
+    /// Percent-encodes parameters and adds them to the query.
     mutating func addParameters(_ parameters: [(name: String, value: String?)]) {
         for (name, value) in parameters {
             let encoded =
@@ -277,13 +304,15 @@ struct Address: Sendable {
         }
     }
 
-    /// Adds text that is encoded already to the query.
+    /// Adds text that is already encoded to the query.
     mutating func addQuery(_ query: String) {
         if let questionMark = text.firstIndex(of: "?") {
-            text += text.index(after: questionMark) == text.endIndex ? query : "&\(query)"
+            let hasEmptyQuery = text.index(after: questionMark) == text.endIndex
+            text += hasEmptyQuery ? query : "&\(query)"
         } else {
-            let authority = text.range(of: "://").map { text[$0.upperBound...] } ?? text[...]
-            text += (authority.contains("/") ? "?" : "/?") + query
+            let hierarchicalPart = text.range(of: "://").map { text[$0.upperBound...] } ?? text[...]
+            let hasPath = hierarchicalPart.contains("/")
+            text += (hasPath ? "?" : "/?") + query
         }
     }
 
@@ -302,12 +331,14 @@ struct Address: Sendable {
 
 /// The header fields that `-H` and items add or remove.
 struct HeaderEdits: Sendable {
+    /// The fields to add, in order.
     private var fields: [(name: String, value: String)] = []
-    /// The names of the fields that must not be sent.
-    private(set) var removed: Set<String> = []
+    /// The names of the fields that must not be sent, as typed.
+    private(set) var removedNames: Set<String> = []
 
+    /// Collects the fields of `-H` and of items. Throws if a file of `-H @FILE` cannot be read.
     init(_ invocation: Invocation, _ context: ProcessContext) throws {
-        for line in invocation.headers {
+        for line in invocation.headerLines {
             guard line.hasPrefix("@") else {
                 add(line)
                 continue
@@ -321,19 +352,20 @@ struct HeaderEdits: Sendable {
         for item in invocation.items {
             switch item {
             case .header(let name, let value): fields.append((name, value))
-            case .withoutHeader(let name): removed.insert(name)
+            case .withoutHeader(let name): removedNames.insert(name)
             case .emptyHeader(let name): fields.append((name, ""))
             case .query, .field, .json, .file, .textFile, .jsonFile: break
             }
         }
     }
 
-    /// Adds a line of `-H`: `Name: value`, `Name:`, which removes the field, or `Name;`, a field without a value.
+    /// Adds a line of `-H`: `Name: value`, `Name:`, which removes the field, or `Name;`, a field with an empty value. Ignores
+    /// other lines, which a file may have.
     private mutating func add(_ line: String) {
         if let colon = line.firstIndex(of: ":") {
             let value = line[line.index(after: colon)...].drop(while: { $0 == " " })
             if value.isEmpty {
-                removed.insert(String(line[..<colon]))
+                removedNames.insert(String(line[..<colon]))
             } else {
                 fields.append((String(line[..<colon]), String(value)))
             }
@@ -342,15 +374,15 @@ struct HeaderEdits: Sendable {
         }
     }
 
-    /// Applies the changes. The user's fields replace the given ones of the same name; two fields of the user with one name are
-    /// both sent.
+    /// Removes and adds the fields in `headers`. A field of the user replaces those of the same name in `headers`. If the user
+    /// gives several fields of one name, all are added.
     func apply(to headers: inout [(name: String, value: String)]) {
-        let names = Set(fields.map { $0.name.lowercased() }).union(removed.map { $0.lowercased() })
+        let names = Set(fields.map { $0.name.lowercased() }).union(removedNames.map { $0.lowercased() })
         headers.removeAll { names.contains($0.name.lowercased()) }
         headers += fields
     }
 
-    /// Replaces all fields of this name with one.
+    /// Replaces all fields of this name in `headers` with one.
     static func set(_ name: String, _ value: String, in headers: inout [(name: String, value: String)]) {
         headers.removeAll { $0.name.lowercased() == name.lowercased() }
         headers.append((name, value))

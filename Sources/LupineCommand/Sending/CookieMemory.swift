@@ -29,9 +29,9 @@ struct CookieMemory: Sendable {
         self.invocation = invocation
         self.context = context
         let files = invocation.cookies.filter { !$0.contains("=") }
-        let keepsCookies = !files.isEmpty || invocation.cookieJar != nil || invocation.session != nil
+        let keepsCookies = !files.isEmpty || invocation.cookieJar != nil || invocation.userSessionName != nil
         sharedStorage = keepsCookies ? Self.emptyStorage() : nil
-        let store = invocation.session.map { SessionStore($0, context) }
+        let store = invocation.userSessionName.map { SessionStore($0, context) }
         self.store = store
         var memories: [SessionOrigin: OriginMemory] = [:]
         for typed in invocation.urls {

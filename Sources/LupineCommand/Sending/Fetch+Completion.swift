@@ -32,9 +32,9 @@ extension Fetch {
                     try state.saver?.complete()
                 }
                 try state.saver?.close()
-                if failure == nil, invocation.setsServerTime { setModificationDate(state) }
+                if failure == nil, invocation.setsModificationDate { setModificationDate(state) }
             } catch { failure = failure ?? error as? CommandFailure ?? Self.outputFailure(error) }
-            if failure == nil, invocation.fails, let response = state.report.response,
+            if failure == nil, invocation.failsOnErrorStatus, let response = state.report.response,
                 response.statusCode >= 400, case .accepted = state.verdict
             {
                 failure = statusFailure(response)
@@ -62,7 +62,7 @@ extension Fetch {
 
     /// Saves the ETag in the file of --etag-save, once the content is complete.
     private func saveETag(_ response: HTTPURLResponse) throws {
-        guard let file = invocation.etagFile, let tag = response.value(forHTTPHeaderField: "ETag") else {
+        guard let file = invocation.etagSaveFile, let tag = response.value(forHTTPHeaderField: "ETag") else {
             return
         }
         do { try Data("\(tag)\n".utf8).write(to: URL(fileURLWithPath: context.path(file))) } catch {

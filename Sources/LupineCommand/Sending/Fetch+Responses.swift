@@ -28,7 +28,7 @@ extension Fetch {
             return false
         }
         let status = response.statusCode
-        let isFailure = invocation.fails && status >= 400
+        let isFailure = invocation.failsOnErrorStatus && status >= 400
         if canSendBodyAgain, state.schedule.allowsRetry(after: status, isFailure: isFailure),
             let delay = state.retryDelay(retryAfter: RetrySchedule.retryAfter(response))
         {
@@ -40,7 +40,7 @@ extension Fetch {
             state.verdict = .refused(statusFailure(response))
             return false
         }
-        if status == 304, invocation.timeCondition != nil || invocation.etagToCompare != nil {
+        if status == 304, invocation.timeCondition != nil || invocation.etagCompareFile != nil {
             try printHead(response, &state)
             state.verdict = .unchanged
             return false
@@ -75,7 +75,7 @@ extension Fetch {
         let status = response.statusCode
         let reason = response.lupine.reason
         let address = ShownAddress.text(plan.url)
-        let option = invocation.downloads ? "--download" : "--fail"
+        let option = invocation.isDownload ? "--download" : "--fail"
         return CommandFailure(
             status < 500 ? .clientError : .serverError,
             "The server answered \(status)\(reason.isEmpty ? "" : " \(reason)") for \(address), which \(option) makes a failure. --fail-with-body prints its body all the same."
@@ -97,7 +97,7 @@ extension Fetch {
         let text = reporter.headText(response)
         if state.saver != nil, invocation.savesHead {
             try state.saver?.write(Data(text.plain.utf8))
-        } else if state.saver == nil || invocation.print != nil {
+        } else if state.saver == nil || invocation.printedParts != nil {
             try context.output.print(text)
         }
     }

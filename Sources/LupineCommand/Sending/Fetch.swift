@@ -159,7 +159,7 @@ final class Fetch: Sendable {
         case .file(let name): name.split(separator: "/").last.map(String.init) ?? name
         case .remoteName: RemoteName.name(of: plan.url)
         case nil:
-            invocation.upload.flatMap { $0.split(separator: "/").last.map(String.init) } ?? plan.url.host
+            invocation.uploadFile.flatMap { $0.split(separator: "/").last.map(String.init) } ?? plan.url.host
                 ?? "?"
         }
     }

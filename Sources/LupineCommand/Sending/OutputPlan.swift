@@ -3,7 +3,7 @@
 /// What a fetch prints and in which form, decided once from the options and from whether the outputs are terminals.
 struct OutputPlan: Sendable {
     /// The parts that are printed on the standard output, or saved into the file (the head with `-i`).
-    let parts: Invocation.Parts
+    let parts: Invocation.MessageParts
     /// Whether `WireReporter` prints each response head when it arrives, redirects included, so that heads and requests are in
     /// order.
     let printsHeadsOnArrival: Bool
@@ -17,7 +17,7 @@ struct OutputPlan: Sendable {
         let isTerminal = context.output.isTerminal
         outputStyle = Style(isOn: context.usesColor(on: context.output, invocation.color))
         errorStyle = Style(isOn: context.usesColor(on: context.errors, invocation.color))
-        if let print = invocation.print {
+        if let print = invocation.printedParts {
             parts = print
         } else if invocation.isOffline {
             parts = [.requestHead, .requestBody]
@@ -35,7 +35,7 @@ struct OutputPlan: Sendable {
         showsRedirectHeads =
             invocation.includesHead || invocation.asksForHead || invocation.showsRedirectHeads
         let pretty = invocation.pretty ?? (isTerminal || invocation.color == .always ? .all : .none)
-        switch (pretty, invocation.streams) {
+        switch (pretty, invocation.streamsContent) {
         case (.none, _): manner = .verbatim
         case (let pretty, true): manner = .lines(breaksLines: pretty == .format && isTerminal)
         case (.all, false), (.format, false): manner = .pretty(breaksLines: true)

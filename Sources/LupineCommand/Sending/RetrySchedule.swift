@@ -27,7 +27,7 @@ struct RetrySchedule: Sendable {
     init(retries: Int) { retriesLeft = retries }
 
     init(_ invocation: Invocation) {
-        retriesLeft = invocation.retries
+        retriesLeft = invocation.retryLimit
         fixedDelay = invocation.retryDelay.flatMap { $0 > 0 ? $0 : nil }
         timeLimit = invocation.retryMaximumTime.flatMap { $0 > 0 ? $0 : nil }
         retriesAll = invocation.retriesAllErrors

@@ -18,10 +18,10 @@ struct SessionMaker {
     func session(
         for plan: RequestPlan, cookies: HTTPCookieStorage?, wire: WireReporter? = nil
     ) throws -> Session {
-        let configuration = try configuration(omitting: plan.omitted)
+        let configuration = try configuration(omitting: plan.omittedFields)
         if let wire { configuration.lupine.transferObservers = [wire] }
         configuration.httpCookieStorage = cookies
-        configuration.lupine.sensitiveFields.formUnion(plan.boundFields)
+        configuration.lupine.sensitiveFields.formUnion(plan.originBoundFields)
         return Session(
             configuration: configuration,
             delegate: ChallengeDelegate(
@@ -41,17 +41,17 @@ struct SessionMaker {
         options.decodesContent = !invocation.keepsEncoding
         options.omittedFields = omitted
         options.httpVersions =
-            switch invocation.versions {
+            switch invocation.httpVersions {
             case .http11: .http11
             case .both: [.http11, .http2]
             case .http2: .http2
             }
         options.unixSocketPath = invocation.unixSocket.map(context.path)
         options.localBinding =
-            invocation.interface ?? invocation.family.map { $0 == .ipv4 ? "0.0.0.0" : "::" }
+            invocation.interface ?? invocation.addressFamily.map { $0 == .ipv4 ? "0.0.0.0" : "::" }
         options.connectTimeout = invocation.connectTimeout.map { .seconds($0) }
-        options.receiveRate = invocation.rate
-        options.sendRate = invocation.rate
+        options.receiveRate = invocation.rateLimit
+        options.sendRate = invocation.rateLimit
         options.proxies = proxies
         options.addressOverrides = try addressOverrides()
         options.offersWebSocketCompression = true
@@ -99,7 +99,7 @@ struct SessionMaker {
         -> [URLSessionConfiguration.LupineOptions.HostAndPort: [SocketAddress]]
     {
         var overrides: [URLSessionConfiguration.LupineOptions.HostAndPort: [SocketAddress]] = [:]
-        for override in invocation.overrides {
+        for override in invocation.addressOverrides {
             overrides[.init(host: override.host, port: override.port)] = try override.addresses.map { text in
                 guard let address = SocketAddress(literal: text, port: override.port) else {
                     throw UsageError("--resolve needs an IP address, not `\(text)`")
@@ -161,7 +161,7 @@ struct SessionMaker {
         if !invocation.allowsTLS13 { tls.maximumVersion = .v1_2 }
         tls.cipherList = invocation.ciphers
         tls.cipherSuites = invocation.cipherSuites
-        if let file = invocation.authorities {
+        if let file = invocation.authoritiesFile {
             do { tls.roots = .certificates(try Certificate.bundle(file: context.path(file))) } catch {
                 throw CommandFailure(
                     .untrusted,
@@ -200,7 +200,7 @@ struct SessionMaker {
         {
             return try TLSIdentity(pkcs12: [UInt8](chain), password: password)
         }
-        let key = try invocation.key.map(read) ?? chain
+        let key = try invocation.keyFile.map(read) ?? chain
         return try TLSIdentity(
             pemChain: String(decoding: chain, as: UTF8.self), pemKey: String(decoding: key, as: UTF8.self),
             password: password)

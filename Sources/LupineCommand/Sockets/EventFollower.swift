@@ -39,7 +39,7 @@ final class EventFollower: Sendable {
     /// Follows the stream until no reconnection is left, the user interrupts the command, or a failure occurs. Returns the
     /// failure, if any.
     func run() async -> CommandFailure? {
-        var retriesLeft = max(invocation.retries, 0)
+        var retriesLeft = max(invocation.retryLimit, 0)
         while true {
             let eventsBefore = state.withLock { $0.events }
             let error = await connect()
@@ -50,7 +50,7 @@ final class EventFollower: Sendable {
             if context.interruption.hasCome { return CommandFailure(.interrupted, "Interrupted.") }
             if let failure { return failure }
             // Without --retry the end of the stream is final. With --retry N, at most N consecutive reconnections bring no event.
-            if events > eventsBefore { retriesLeft = max(invocation.retries, 0) }
+            if events > eventsBefore { retriesLeft = max(invocation.retryLimit, 0) }
             guard retriesLeft > 0 else {
                 return error.map { ErrorMessage.failure(of: $0, url: plan.url, invocation: invocation) }
             }

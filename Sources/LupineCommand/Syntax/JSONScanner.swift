@@ -2,21 +2,28 @@
 
 /// Scans one JSON value (RFC 8259) octet by octet, checks the grammar, and classifies each octet.
 ///
-/// Stores the open brackets, at most `deepest`, but none of the content.
+/// Stores the open brackets and braces, at most `maximumDepth`, but none of the content.
 struct JSONScanner: Sendable {
-    /// The kind of a scalar or a name; a word is `true`, `false` or `null`.
+    /// The kind of a scalar value, or the name of an object's member. A word is `true`, `false` or `null`.
     enum Kind: Hashable, Sendable { case name, string, number, word }
 
     /// The classification of an octet.
     enum OctetClass: Hashable, Sendable {
-        case blank, open, close, comma, colon
+        /// White space between two tokens.
+        case blank
+        /// A bracket or brace that begins an array or an object.
+        case open
+        /// A bracket or brace that ends an array or an object.
+        case close
+        case comma
+        case colon
         /// A part of a scalar or a name, its quotes included.
         case scalar(Kind)
         /// The first octet that violates the grammar, or any octet after it.
         case invalid
     }
 
-    /// What the grammar allows next.
+    /// The tokens that the grammar allows next. `End` stands for the end of the array or object, `end` for the end of the text.
     private enum Expectation { case value, valueOrEnd, name, nameOrEnd, colon, commaOrEnd, end }
 
     private enum State {
@@ -26,38 +33,64 @@ struct JSONScanner: Sendable {
         case string(Kind)
         /// After a backslash in a string or a name.
         case escape(Kind)
-        /// After `\u`; this number of hexadecimal digits must follow.
-        case hexadecimal(Kind, Int)
+        /// After `\u` in a string or a name. This number of hexadecimal digits must follow.
+        case hexadecimal(Kind, digitsLeft: Int)
+        /// In a number.
         case number(NumberState)
-        /// These letters of `true`, `false` or `null` must follow.
-        case word(Substring.UTF8View)
+        /// In `true`, `false` or `null`. These letters must follow.
+        case word(lettersLeft: Substring.UTF8View)
+        /// After an octet that violates the grammar.
         case invalid
     }
 
-    /// What the last octet of a number was. `zero` is a single 0 before the point, `integer` another digit there.
+    /// The element of a number's grammar to which the last octet belongs.
     private enum NumberState {
-        case sign, zero, integer, point, fraction, exponent, exponentSign, exponentDigits
+        /// The minus sign before the number.
+        case sign
+        /// A zero that is the whole integer part: no digit may follow.
+        case zero
+        /// A digit of another integer part.
+        case integer
+        /// The decimal point.
+        case point
+        /// A digit after the decimal point.
+        case fraction
+        /// The letter `e` or `E`.
+        case exponent
+        /// The sign of the exponent.
+        case exponentSign
+        /// A digit of the exponent.
+        case exponentDigits
 
-        /// Returns the state after the next octet; nil if it does not continue the number.
+        /// Returns the state after the next octet; nil if the octet does not continue the number.
         func next(_ octet: UInt8) -> NumberState? {
-            let isDigit = (0x30...0x39).contains(octet)
-            let isExponent = octet | 0x20 == 0x65
+            let isDigit = ASCII.digits.contains(octet)
+            // The bit 0x20 turns an upper-case letter into the lower-case one.
+            let isExponent = octet | 0x20 == ASCII.e
             switch self {
-            case .sign: return isDigit ? (octet == 0x30 ? .zero : .integer) : nil
-            case .zero: return octet == 0x2E ? .point : isExponent ? .exponent : nil
+            case .sign:
+                if octet == ASCII.zero { return .zero }
+                return isDigit ? .integer : nil
+            case .zero:
+                if octet == ASCII.point { return .point }
+                return isExponent ? .exponent : nil
             case .integer:
                 if isDigit { return .integer }
-                return octet == 0x2E ? .point : isExponent ? .exponent : nil
+                if octet == ASCII.point { return .point }
+                return isExponent ? .exponent : nil
             case .point: return isDigit ? .fraction : nil
-            case .fraction: return isDigit ? .fraction : isExponent ? .exponent : nil
+            case .fraction:
+                if isDigit { return .fraction }
+                return isExponent ? .exponent : nil
             case .exponent:
-                return isDigit ? .exponentDigits : octet == 0x2B || octet == 0x2D ? .exponentSign : nil
+                if isDigit { return .exponentDigits }
+                return octet == ASCII.plus || octet == ASCII.minus ? .exponentSign : nil
             case .exponentSign, .exponentDigits: return isDigit ? .exponentDigits : nil
             }
         }
 
         /// Whether the number is complete without another octet.
-        var mayEnd: Bool {
+        var isComplete: Bool {
             switch self {
             case .zero, .integer, .fraction, .exponentDigits: true
             case .sign, .point, .exponent, .exponentSign: false
@@ -65,9 +98,9 @@ struct JSONScanner: Sendable {
         }
     }
 
-    /// The maximum depth of nesting.
-    static let deepest = 512
-    /// The open brackets.
+    /// The maximum depth of nested arrays and objects.
+    static let maximumDepth = 512
+    /// The brackets and braces that are open, the innermost last.
     private var openBrackets: [UInt8] = []
     private var expectation = Expectation.value
     private var state = State.between
@@ -76,7 +109,8 @@ struct JSONScanner: Sendable {
     var isComplete: Bool {
         switch state {
         case .between: expectation == .end
-        case .number(let number): openBrackets.isEmpty && number.mayEnd
+        // Only the next octet would show that a number has ended.
+        case .number(let number): openBrackets.isEmpty && number.isComplete
         case .string, .escape, .hexadecimal, .word, .invalid: false
         }
     }
@@ -88,63 +122,70 @@ struct JSONScanner: Sendable {
         case .invalid: return .invalid
         case .string(let kind):
             switch octet {
-            case 0x22: return endScalar(kind)
-            case 0x5C: state = .escape(kind)
-            case 0x00..<0x20: return fail()
+            case ASCII.quote: return endScalar(kind)
+            case ASCII.backslash: state = .escape(kind)
+            // Control characters must be escaped.
+            case 0x00..<ASCII.space: return fail()
             default: break
             }
             return .scalar(kind)
         case .escape(let kind):
             switch octet {
-            case 0x75: state = .hexadecimal(kind, 4)
-            case 0x22, 0x5C, 0x2F, 0x62, 0x66, 0x6E, 0x72, 0x74: state = .string(kind)
+            case ASCII.u: state = .hexadecimal(kind, digitsLeft: 4)
+            case ASCII.quote, ASCII.backslash, ASCII.slash, ASCII.b, ASCII.f, ASCII.n, ASCII.r, ASCII.t:
+                state = .string(kind)
             default: return fail()
             }
             return .scalar(kind)
-        case .hexadecimal(let kind, let left):
+        case .hexadecimal(let kind, let digitsLeft):
             switch octet {
-            case 0x30...0x39, 0x41...0x46, 0x61...0x66: break
+            case ASCII.digits, ASCII.upperAToF, ASCII.lowerAToF: break
             default: return fail()
             }
-            state = left == 1 ? .string(kind) : .hexadecimal(kind, left - 1)
+            state = digitsLeft == 1 ? .string(kind) : .hexadecimal(kind, digitsLeft: digitsLeft - 1)
             return .scalar(kind)
         case .number(let number):
             if let next = number.next(octet) {
                 state = .number(next)
                 return .scalar(.number)
             }
-            guard number.mayEnd else { return fail() }
-            closeValue()
+            guard number.isComplete else { return fail() }
+            // The octet does not belong to the number: it is the first one after it.
+            endValue()
             return scanToken(octet)
-        case .word(let rest):
-            guard rest.first == octet else { return fail() }
-            if rest.count == 1 { return endScalar(.word) }
-            state = .word(rest.dropFirst())
+        case .word(let lettersLeft):
+            guard lettersLeft.first == octet else { return fail() }
+            if lettersLeft.count == 1 { return endScalar(.word) }
+            state = .word(lettersLeft: lettersLeft.dropFirst())
             return .scalar(.word)
         }
     }
 
-    /// Scans an octet between two tokens, which may begin a token.
+    /// Scans white space between two tokens, or the first octet of a token.
     private mutating func scanToken(_ octet: UInt8) -> OctetClass {
         switch (octet, expectation) {
-        case (0x20, _), (0x09, _), (0x0A, _), (0x0D, _): return .blank
-        case (0x7B, .value), (0x7B, .valueOrEnd), (0x5B, .value), (0x5B, .valueOrEnd):
-            guard openBrackets.count < Self.deepest else { return fail() }
+        case (ASCII.space, _), (ASCII.tab, _), (ASCII.lineFeed, _), (ASCII.carriageReturn, _):
+            return .blank
+        case (ASCII.openBrace, .value), (ASCII.openBrace, .valueOrEnd),
+            (ASCII.openBracket, .value), (ASCII.openBracket, .valueOrEnd):
+            guard openBrackets.count < Self.maximumDepth else { return fail() }
             openBrackets.append(octet)
-            expectation = octet == 0x7B ? .nameOrEnd : .valueOrEnd
+            expectation = octet == ASCII.openBrace ? .nameOrEnd : .valueOrEnd
             return .open
-        case (0x7D, .nameOrEnd), (0x7D, .commaOrEnd), (0x5D, .valueOrEnd), (0x5D, .commaOrEnd):
-            guard openBrackets.last == octet - 2 else { return fail() }
+        case (ASCII.closeBrace, .nameOrEnd), (ASCII.closeBrace, .commaOrEnd),
+            (ASCII.closeBracket, .valueOrEnd), (ASCII.closeBracket, .commaOrEnd):
+            let openingOctet = octet == ASCII.closeBrace ? ASCII.openBrace : ASCII.openBracket
+            guard openBrackets.last == openingOctet else { return fail() }
             openBrackets.removeLast()
-            closeValue()
+            endValue()
             return .close
-        case (0x2C, .commaOrEnd):
-            expectation = openBrackets.last == 0x7B ? .name : .value
+        case (ASCII.comma, .commaOrEnd):
+            expectation = openBrackets.last == ASCII.openBrace ? .name : .value
             return .comma
-        case (0x3A, .colon):
+        case (ASCII.colon, .colon):
             expectation = .value
             return .colon
-        case (0x22, .name), (0x22, .nameOrEnd):
+        case (ASCII.quote, .name), (ASCII.quote, .nameOrEnd):
             state = .string(.name)
             return .scalar(.name)
         case (_, .value), (_, .valueOrEnd): return beginScalar(octet)
@@ -155,16 +196,18 @@ struct JSONScanner: Sendable {
     /// Scans the first octet of a string, a number or a word.
     private mutating func beginScalar(_ octet: UInt8) -> OctetClass {
         switch octet {
-        case 0x22:
+        case ASCII.quote:
             state = .string(.string)
             return .scalar(.string)
-        case 0x2D, 0x30...0x39:
-            guard let number = octet == 0x2D ? .sign : NumberState.sign.next(octet) else { return fail() }
-            state = .number(number)
+        case ASCII.minus:
+            state = .number(.sign)
             return .scalar(.number)
-        case 0x74: state = .word("rue"[...].utf8)
-        case 0x66: state = .word("alse"[...].utf8)
-        case 0x6E: state = .word("ull"[...].utf8)
+        case ASCII.digits:
+            state = .number(octet == ASCII.zero ? .zero : .integer)
+            return .scalar(.number)
+        case ASCII.t: state = .word(lettersLeft: "rue"[...].utf8)
+        case ASCII.f: state = .word(lettersLeft: "alse"[...].utf8)
+        case ASCII.n: state = .word(lettersLeft: "ull"[...].utf8)
         default: return fail()
         }
         return .scalar(.word)
@@ -176,19 +219,51 @@ struct JSONScanner: Sendable {
             state = .between
             expectation = .colon
         } else {
-            closeValue()
+            endValue()
         }
         return .scalar(kind)
     }
 
-    /// Sets what may follow after a value.
-    private mutating func closeValue() {
+    /// Sets what may follow after a complete value.
+    private mutating func endValue() {
         state = .between
         expectation = openBrackets.isEmpty ? .end : .commaOrEnd
     }
 
+    /// Enters the state in which every octet is invalid.
     private mutating func fail() -> OctetClass {
         state = .invalid
         return .invalid
     }
+}
+
+/// The octets of JSON's grammar.
+private enum ASCII {
+    static let tab: UInt8 = 0x09
+    static let lineFeed: UInt8 = 0x0A
+    static let carriageReturn: UInt8 = 0x0D
+    static let space: UInt8 = 0x20
+    static let quote: UInt8 = 0x22
+    static let plus: UInt8 = 0x2B
+    static let comma: UInt8 = 0x2C
+    static let minus: UInt8 = 0x2D
+    static let point: UInt8 = 0x2E
+    static let slash: UInt8 = 0x2F
+    static let zero: UInt8 = 0x30
+    static let digits: ClosedRange<UInt8> = 0x30...0x39
+    static let colon: UInt8 = 0x3A
+    static let upperAToF: ClosedRange<UInt8> = 0x41...0x46
+    static let openBracket: UInt8 = 0x5B
+    static let backslash: UInt8 = 0x5C
+    static let closeBracket: UInt8 = 0x5D
+    static let lowerAToF: ClosedRange<UInt8> = 0x61...0x66
+    static let b: UInt8 = 0x62
+    static let e: UInt8 = 0x65
+    static let f: UInt8 = 0x66
+    static let n: UInt8 = 0x6E
+    static let r: UInt8 = 0x72
+    static let t: UInt8 = 0x74
+    static let u: UInt8 = 0x75
+    static let openBrace: UInt8 = 0x7B
+    static let closeBrace: UInt8 = 0x7D
 }

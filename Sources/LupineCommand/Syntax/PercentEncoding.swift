@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-/// Percent-encoding for queries and forms.
+/// Percent-encodes text for queries and forms. Only the unreserved characters (RFC 3986 §2.3) are not encoded.
 enum PercentEncoding {
-    /// Encodes all but the unreserved characters (RFC 3986 §2.3).
+    /// Returns the encoded text for a query, in which a space becomes `%20`.
     static func encoded(_ text: String) -> String { encoded(text, space: "%20") }
 
-    /// Encodes all but the unreserved characters, and a space as a plus sign, for a form.
+    /// Returns the encoded text for a form (`application/x-www-form-urlencoded`), in which a space becomes a plus sign.
     static func form(_ text: String) -> String { encoded(text, space: "+") }
 
+    /// Returns the encoded text, with `space` in place of each space.
     private static func encoded(_ text: String, space: String) -> String {
         var result = ""
         for byte in text.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
+            switch UnicodeScalar(byte) {
+            case "0"..."9", "A"..."Z", "a"..."z", "-", ".", "_", "~":
                 result.unicodeScalars.append(UnicodeScalar(byte))
-            case 0x20: result += space
+            case " ": result += space
             default:
                 let digits = String(byte, radix: 16, uppercase: true)
                 result += "%" + (digits.count == 1 ? "0" : "") + digits

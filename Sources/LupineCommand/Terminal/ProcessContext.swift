@@ -91,7 +91,7 @@ public struct ProcessContext: Sendable {
     }
 
     /// Whether colours are written to a sink.
-    func usesColor(on sink: Sink, _ choice: Invocation.Choice) -> Bool {
+    func usesColor(on sink: Sink, _ choice: Invocation.ColorChoice) -> Bool {
         switch choice {
         case .always: return true
         case .never: return false
