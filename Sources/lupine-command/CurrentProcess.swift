@@ -38,8 +38,8 @@ enum CurrentProcess {
     /// Notifies the listeners on the first signal. If there are none yet, or on the second signal, ends the process immediately
     /// with `status`.
     private static func interrupt(_ interruption: Interruption, status: Int32) {
-        guard interruption.hasCome || !interruption.interrupt() else { return }
-        interruption.leave()
+        guard interruption.hasOccurred || !interruption.interrupt() else { return }
+        interruption.runCleanups()
         Terminal.exit(status)
     }
 

@@ -22,7 +22,7 @@ struct CommandRun: Sendable {
         }
         let cleanup = context.interruption.addCleanup(removeScratchFolder)
         defer {
-            context.interruption.forget(cleanup)
+            context.interruption.remove(cleanup)
             removeScratchFolder()
         }
         do {
@@ -95,7 +95,7 @@ struct CommandRun: Sendable {
         }
         return try CommandTrustEvaluator(
             pins: invocation.pins, isInsecure: invocation.isInsecure,
-            keepsChains: invocation.listsCertificates)
+            recordsChains: invocation.listsCertificates)
     }
 
     /// Returns the monitors of the sessions.
@@ -227,7 +227,7 @@ struct CommandRun: Sendable {
         var reports: [FetchReport] = []
         for fetch in fetches {
             reports.append(await fetch.run())
-            if context.interruption.hasCome { break }
+            if context.interruption.hasOccurred { break }
         }
         return reports
     }
@@ -290,14 +290,14 @@ struct CommandRun: Sendable {
             }
             if let failure = report.failure { printFailure(failure, report) }
         }
-        return reports.last { $0.failure != nil }?.code ?? .success
+        return reports.last { $0.failure != nil }?.exitCode ?? .success
     }
 
     /// Prints a failure on the standard error, and for a download that can be resumed the command line that does so.
     private func printFailure(_ failure: CommandFailure, _ report: FetchReport? = nil) {
         guard !invocation.isSilent || invocation.showsErrors else { return }
         var text = failure.description
-        if let report, report.isResumable, let file = report.file {
+        if let report, report.isResumable, let file = report.shownFileName {
             let command = "lupine -C - -o \(CurlLine.quoted(file))"
             let typed = report.plan.typed
             // An address that may contain a secret is not printed.

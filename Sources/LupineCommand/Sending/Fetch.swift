@@ -5,7 +5,7 @@ internal import Lupine
 
 /// Loads one URL: sends the request, retries it, and prints or saves the content.
 ///
-/// The library calls `handleRedirect` and `directFile` on the session's root queue, and the other callbacks on `queue`, which is
+/// The library calls `allowRedirect` and `directFile` on the session's root queue, and the other callbacks on `queue`, which is
 /// serial. A lock guards the state.
 final class Fetch: Sendable {
     /// The decision about a response, made when its head arrives.
@@ -37,8 +37,8 @@ final class Fetch: Sendable {
         var presenter: BodyPresenter?
         var saver: FileSaver?
         var report: FetchReport
-        /// The index of this fetch's row on the progress board.
-        var row: Int?
+        /// The number of this fetch's row on the progress board.
+        var rowNumber: Int?
         /// The stream of the current attempt.
         var stream: DataStreamRequest?
         /// Whether the transport writes this attempt's content into the file, without passing it to `receive`.
@@ -47,14 +47,15 @@ final class Fetch: Sendable {
         var remainder: Remainder?
         var redirects: RedirectAllowance
         var schedule: RetrySchedule
-        var start = ContinuousClock.now
+        /// The time at which the first attempt started.
+        var startTime = ContinuousClock.now
 
         /// Returns the seconds to wait before another attempt; nil if it would start after the limit of `--retry-max-time`.
         ///
         /// - Parameter retryAfter: The seconds of the response's `Retry-After`, if it has any.
         func retryDelay(retryAfter: Double?) -> Double? {
             schedule.retryDelay(
-                retryAfter: retryAfter, elapsed: (ContinuousClock.now - start) / .seconds(1))
+                retryAfter: retryAfter, elapsed: (ContinuousClock.now - startTime) / .seconds(1))
         }
     }
 
@@ -71,22 +72,22 @@ final class Fetch: Sendable {
     let urlIndex: Int
     let reporter: FetchReporter
     /// Prints the heads that are sent and received; nil if the options do not ask for them.
-    let wire: WireReporter?
+    let wireReporter: WireReporter?
     let state: Guarded<State>
     let resumption: Resumption
-    /// The length of the partial file of a resumed download.
+    /// The length of the partial file of a resumed download; 0 if the download is not resumed.
     var offset: Int64 { resumption.offset }
     private let queue = DispatchQueue(label: "lupine.fetch")
 
     init(
         _ plan: RequestPlan, _ invocation: Invocation, _ context: ProcessContext, session: Session,
-        wire: WireReporter?, output: OutputPlan, destination: Invocation.Destination?, board: ProgressBoard?,
-        files: SavedFiles, urlIndex: Int
+        wire wireReporter: WireReporter?, output: OutputPlan, destination: Invocation.Destination?,
+        board: ProgressBoard?, files: SavedFiles, urlIndex: Int
     ) {
         self.invocation = invocation
         self.context = context
         self.session = session
-        self.wire = wire
+        self.wireReporter = wireReporter
         self.output = output
         self.destination = destination
         self.board = board
@@ -100,14 +101,14 @@ final class Fetch: Sendable {
             report: FetchReport(plan: plan), redirects: RedirectAllowance(invocation),
             schedule: RetrySchedule(invocation))
         // The board's rows are in the order of the URLs, in whatever order these are loaded.
-        state.row = board?.add(Self.rowName(plan, invocation, destination))
+        state.rowNumber = board?.add(Self.rowName(plan, invocation, destination))
         self.state = Guarded(state)
     }
 
     /// Loads the URL and returns the result.
     func run() async -> FetchReport {
         if let failure = resumption.failure { return finish(failure) }
-        state.withLock { $0.start = .now }
+        state.withLock { $0.startTime = .now }
         while true {
             state.withLock { state in
                 state.verdict = .undecided
@@ -117,25 +118,26 @@ final class Fetch: Sendable {
             let (verdict, report, schedule) = state.withLock { state in
                 if let metrics = completion.metrics { state.report.metrics.append(metrics) }
                 if let response = completion.response { state.report.response = response }
-                state.report.redirects = state.redirects.followed
+                state.report.redirectCount = state.redirects.followedCount
                 return (state.verdict, state.report, state.schedule)
             }
             let failure = failure(of: completion, verdict)
+            // The seconds until the next attempt; nil if this attempt was the last.
             var retryDelay: Double?
             if case .retry(let delay) = verdict {
                 retryDelay = delay
-            } else if let failure, report.received == 0, schedule.allowsRetry(after: failure),
+            } else if let failure, report.receivedByteCount == 0, schedule.allowsRetry(after: failure),
                 canSendBodyAgain || !Self.hasSentRequest(completion)
             {
                 retryDelay = state.withLock { $0.retryDelay(retryAfter: nil) }
             }
-            guard let retryDelay, !context.interruption.hasCome else { return finish(failure) }
+            guard let retryDelay, !context.interruption.hasOccurred else { return finish(failure) }
             state.withLock { $0.schedule.advance() }
             reporter.printRetry(
                 after: retryDelay, of: failure, completion.response,
                 retriesLeft: schedule.retriesLeft - 1)
-            await context.interruption.pause(retryDelay)
-            if context.interruption.hasCome { return finish(interruptedFailure) }
+            await context.interruption.wait(atMostSeconds: retryDelay)
+            if context.interruption.hasOccurred { return finish(interruptedFailure) }
         }
     }
 
@@ -180,20 +182,20 @@ final class Fetch: Sendable {
                 self.updateUploadProgress(progress.completedUnitCount, of: progress.totalUnitCount)
             }
         }
-        if let wire {
+        if let wireReporter {
             stream.onURLSessionTaskCreation(on: queue) { [session, reporter] task in
-                wire.assign(task.taskIdentifier, of: session, to: reporter)
+                wireReporter.assign(task.taskIdentifier, of: session, to: reporter)
             }
         }
         if let file = plan.bodyFile { stream.sendContent(of: file) }
         state.withLock { $0.stream = stream }
         defer { release(stream) }
         stream.saveContent { _ in self.directFile() }
-        let listener = context.interruption.listen { stream.cancel() }
-        defer { context.interruption.forget(listener) }
+        let listener = context.interruption.addListener { stream.cancel() }
+        defer { context.interruption.remove(listener) }
         let completion = await withCheckedContinuation { continuation in
             stream.onHTTPResponse(on: queue) { response, completionHandler in
-                completionHandler(self.handleHead(response) ? .allow : .cancel)
+                completionHandler(self.receiveHead(response) ? .allow : .cancel)
             }
             stream.responseStream(on: queue) { stream in
                 switch stream.event {
@@ -202,8 +204,8 @@ final class Fetch: Sendable {
                 }
             }
         }
-        if let wire {
-            if let task = stream.task { wire.removeReporter(of: task.taskIdentifier, of: session) }
+        if let wireReporter {
+            if let task = stream.task { wireReporter.removeReporter(of: task.taskIdentifier, of: session) }
             await WireReporter.suspendUntilEventsAreReported(of: session)
         }
         addSavedBytes(stream.task?.countOfBytesReceived ?? 0)
@@ -216,13 +218,14 @@ final class Fetch: Sendable {
 
     // MARK: redirects
 
-    /// Returns whether a redirect is followed, and prints its head if the options ask for it. Called on the session's root queue.
-    func handleRedirect(_ task: URLSessionTask, _ response: HTTPURLResponse, to request: URLRequest) -> Bool {
+    /// Returns whether a redirect is followed, and prints its head if the options ask for it. The library calls this method on
+    /// the session's root queue.
+    func allowRedirect(_ task: URLSessionTask, _ response: HTTPURLResponse, to request: URLRequest) -> Bool {
         guard state.withLock({ $0.redirects.allowRedirect(from: plan.url, to: request.url) }) else {
             return false
         }
-        if let wire {
-            wire.assign(task.taskIdentifier, of: session, to: reporter)
+        if let wireReporter {
+            wireReporter.assign(task.taskIdentifier, of: session, to: reporter)
             WireReporter.blockUntilEventsAreReported(of: session)
         }
         if output.showsRedirectHeads {
@@ -242,6 +245,6 @@ private struct FetchRedirectHandler: RedirectHandler {
         _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
         completion: @escaping (URLRequest?) -> Void
     ) {
-        completion(fetch.handleRedirect(task, response, to: request) ? request : nil)
+        completion(fetch.allowRedirect(task, response, to: request) ? request : nil)
     }
 }

@@ -7,18 +7,18 @@ internal import Lupine
 struct FetchReport: Sendable {
     var plan: RequestPlan
     var response: HTTPURLResponse?
-    /// The metrics of every attempt.
+    /// The metrics of every attempt, in order.
     var metrics: [URLSessionTaskMetrics] = []
     var failure: CommandFailure?
-    /// The name of the saved file, as the user typed it.
-    var file: String?
+    /// The name of the saved file in messages: as the user typed it, or as `-O` has made it.
+    var shownFileName: String?
     /// The number of bytes of content that were received.
-    var received: Int64 = 0
+    var receivedByteCount: Int64 = 0
     /// The number of redirects that were followed.
-    var redirects = 0
+    var redirectCount = 0
     /// Whether an interrupted download can be resumed.
     var isResumable = false
 
     /// The exit code for this result.
-    var code: ExitCode { failure?.code ?? .success }
+    var exitCode: ExitCode { failure?.code ?? .success }
 }

@@ -14,9 +14,10 @@ struct FetchReporter: Sendable {
 
     /// Returns the format of the heads that `-v` prints. Cookies are shown, other secrets only with `--show-secrets`.
     private func verboseFormat(margin: TerminalText) -> HeadText {
-        let secrets = HeadText.secrets.subtracting(["cookie", "set-cookie"])
+        let secretFields = HeadText.secretFields.subtracting(["cookie", "set-cookie"])
         return HeadText(
-            style: output.errorStyle, margin: margin, hiddenFields: invocation.showsSecrets ? [] : secrets)
+            style: output.errorStyle, margin: margin,
+            hiddenFields: invocation.showsSecrets ? [] : secretFields)
     }
 
     /// Prints a request whose head was sent as these octets.

@@ -9,11 +9,18 @@ struct OutputPlan: Sendable {
     let printsHeadsOnArrival: Bool
     /// Whether the heads of redirects are printed too.
     let showsRedirectHeads: Bool
+    /// How bodies are printed.
     let manner: BodyPresenter.Manner
     let outputStyle: Style
     let errorStyle: Style
 
-    init(_ invocation: Invocation, _ context: ProcessContext, saves: Bool) {
+    /// Creates the plan for one URL.
+    ///
+    /// - Parameters:
+    ///   - invocation: The options.
+    ///   - context: The context, which has the outputs.
+    ///   - savesContent: Whether the content is saved to a file.
+    init(_ invocation: Invocation, _ context: ProcessContext, saves savesContent: Bool) {
         let isTerminal = context.output.isTerminal
         outputStyle = Style(isOn: context.usesColor(on: context.output, invocation.color))
         errorStyle = Style(isOn: context.usesColor(on: context.errors, invocation.color))
@@ -25,13 +32,13 @@ struct OutputPlan: Sendable {
             parts = .responseHead
         } else if invocation.includesHead {
             parts = [.responseHead, .responseBody]
-        } else if isTerminal, !saves, !invocation.isVerbose, !invocation.followsEvents {
+        } else if isTerminal, !savesContent, !invocation.isVerbose, !invocation.followsEvents {
             parts = [.responseHead, .responseBody]
         } else {
             parts = .responseBody
         }
         printsHeadsOnArrival =
-            parts.isSuperset(of: [.requestHead, .responseHead]) && !(saves && invocation.savesHead)
+            parts.isSuperset(of: [.requestHead, .responseHead]) && !(savesContent && invocation.savesHead)
         showsRedirectHeads =
             invocation.includesHead || invocation.asksForHead || invocation.showsRedirectHeads
         let pretty = invocation.pretty ?? (isTerminal || invocation.color == .always ? .all : .none)

@@ -32,7 +32,7 @@ public enum Demo {
         let clock = ContinuousClock()
         let start = clock.now
         for (index, act) in acts.enumerated() {
-            if demo.context.interruption.hasCome { throw DemoFailure(description: "interrupted") }
+            if demo.context.interruption.hasOccurred { throw DemoFailure(description: "interrupted") }
             demo.printTitle(index + 1, act.title)
             demo.printCode(act.code)
             try await act.run(in: demo)

@@ -48,7 +48,7 @@ public enum Serve {
         }
         context.output.say("\(text)\n\(lines: ServeOptions.endpoints)\nCtrl-C ends it.\n")
         await withCheckedContinuation { continuation in
-            context.interruption.listen { continuation.resume() }
+            context.interruption.addListener { continuation.resume() }
         }
         let counts = origin.counts
         let summary: TerminalText =
