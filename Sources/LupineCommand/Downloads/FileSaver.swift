@@ -69,7 +69,7 @@ struct FileSaver {
         } catch { throw CommandFailure.unwritable(shownName, error) }
     }
 
-    /// Truncates the file to zero length. A device such as /dev/null, which cannot be truncated, is left alone.
+    /// Truncates the file to zero length. Does nothing for a device such as /dev/null, which cannot be truncated.
     private func truncate() throws {
         guard file.isRegular else { return }
         try file.handle.truncate(atOffset: 0)
@@ -81,8 +81,8 @@ struct FileSaver {
         writtenByteCount = 0
     }
 
-    /// Writes a piece of content. If it exceeds the expected bytes, the file is truncated to its earlier content and an error is
-    /// thrown.
+    /// Writes the next bytes of the content. If they exceed the expected number, truncates the file to its earlier content and
+    /// throws.
     mutating func write(_ data: Data) throws {
         if let expectedByteCount, writtenByteCount + Int64(data.count) > expectedByteCount {
             throw truncateToOffset(expectedByteCount)

@@ -65,22 +65,23 @@ struct ProgressBar: Hashable, Sendable {
             figures = isNarrow ? "\(amount) \(speed)" : "\(amount)  \(speed)  \(ByteText.clock(elapsed))"
         }
         let shortFigures = figures.count > width ? String(figures.prefix(width)) : figures
-        // The columns before the figures and their space.
-        let room = width - shortFigures.count - 1
-        guard room >= Self.minimumNameWidth else { return "\(shortFigures)" }
+        // The columns for the name and the bar, before the figures and a space.
+        let leadingWidth = width - shortFigures.count - 1
+        guard leadingWidth >= Self.minimumNameWidth else { return "\(shortFigures)" }
         let label = TerminalFilter.line(name)
         let hasBar = fraction != nil && outcome == nil
-        let labelWidth = min(label.count, hasBar ? max(Self.minimumNameWidth, room / 2) : room)
+        let maximumLabelWidth = hasBar ? max(Self.minimumNameWidth, leadingWidth / 2) : leadingWidth
+        let labelWidth = min(label.count, maximumLabelWidth)
         var shortLabel = label
         if label.count > labelWidth {
             shortLabel = String(label.prefix(max(1, labelWidth - 1))) + (usesUnicode ? "…" : "~")
         }
-        let barWidth = room - shortLabel.count - 1
+        let barWidth = leadingWidth - shortLabel.count - 1
         if let fraction, outcome == nil, barWidth >= Self.minimumBarWidth {
             let bar = bar(fraction, width: barWidth, usesUnicode: usesUnicode, style: style)
             return "\(shortLabel) \(bar) \(shortFigures)"
         }
-        return "\((shortLabel + " ").padded(to: room + 1))\(shortFigures)"
+        return "\((shortLabel + " ").padded(to: leadingWidth + 1))\(shortFigures)"
     }
 
     /// The rate as text. It is limited to a number that `Int64` can represent.

@@ -60,7 +60,7 @@ struct BodyPresenter {
         }
     }
 
-    /// Writes the next piece of content. Rethrows the sink's errors.
+    /// Writes the next bytes of the content. Throws the errors of the sink.
     mutating func write(_ data: Data) throws {
         switch phase {
         case .beginning:
@@ -103,9 +103,9 @@ struct BodyPresenter {
             try painter.finish(to: &writer)
             try writer.finish(addsLineFeed: true)
         case .skipping(let count):
-            let note =
+            let message =
                 "(\(ByteText.size(Int64(count))) that are no text: save them with -o FILE, or use a pipe)"
-            try sink.print("\(style.paint(note, .faint))\n")
+            try sink.print("\(style.paint(message, .faint))\n")
         }
     }
 
@@ -116,8 +116,9 @@ struct BodyPresenter {
     static func isBinary(_ data: Data) -> Bool {
         let start = data.prefix(4096)
         if start.contains(0) { return true }
-        for cut in 0..<min(4, start.count + 1)
-        where String(validating: start.dropLast(cut), as: UTF8.self) != nil {
+        // At most three octets of a character are before the cut.
+        for partialCount in 0..<min(4, start.count + 1)
+        where String(validating: start.dropLast(partialCount), as: UTF8.self) != nil {
             return false
         }
         // Tabs, line ends, escapes and form feeds also occur in text.

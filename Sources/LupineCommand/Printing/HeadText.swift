@@ -71,8 +71,8 @@ struct HeadText: Sendable {
 
     /// Splits a field line at the first colon after its first octet, since the name of a pseudo-header field begins with a colon.
     private static func field(_ line: ArraySlice<UInt8>) -> (name: String, value: String) {
-        let end = line.dropFirst().firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
-        return (text(line[..<end]), text(line[end...].dropFirst().drop { $0 == UInt8(ascii: " ") }))
+        let colon = line.dropFirst().firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
+        return (text(line[..<colon]), text(line[colon...].dropFirst().drop { $0 == UInt8(ascii: " ") }))
     }
 
     /// Decodes octets as UTF-8.

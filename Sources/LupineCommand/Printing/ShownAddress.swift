@@ -12,13 +12,13 @@ enum ShownAddress {
     /// Returns an address as typed, which may be invalid, without the parts that may be secrets.
     static func text(_ address: String) -> String {
         let scalars = address.unicodeScalars
-        let start = schemeEnd(of: address)?.upperBound ?? scalars.startIndex
-        let end = scalars[start...].firstIndex { $0 == "?" || $0 == "#" } ?? scalars.endIndex
-        let authorityEnd = scalars[start..<end].firstIndex(of: "/") ?? end
-        guard let at = scalars[start..<authorityEnd].lastIndex(of: "@") else {
-            return String(scalars[..<end])
+        let authorityStart = schemeEnd(of: address)?.upperBound ?? scalars.startIndex
+        let pathEnd = scalars[authorityStart...].firstIndex { $0 == "?" || $0 == "#" } ?? scalars.endIndex
+        let authorityEnd = scalars[authorityStart..<pathEnd].firstIndex(of: "/") ?? pathEnd
+        guard let at = scalars[authorityStart..<authorityEnd].lastIndex(of: "@") else {
+            return String(scalars[..<pathEnd])
         }
-        return String(scalars[..<start]) + String(scalars[scalars.index(after: at)..<end])
+        return String(scalars[..<authorityStart]) + String(scalars[scalars.index(after: at)..<pathEnd])
     }
 
     /// Returns the range of the `://` that ends the scheme of an address; nil if the address has no scheme. If `@`, `/`, `?` or

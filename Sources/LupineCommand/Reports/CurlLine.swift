@@ -208,9 +208,9 @@ struct CurlLine: Sendable {
     /// combining mark after it is another character.
     private static func hidingPassword(_ proxy: String) -> String {
         let scalars = proxy.unicodeScalars
-        let start = proxy.range(of: "://", options: .literal)?.upperBound ?? scalars.startIndex
-        guard let at = scalars[start...].lastIndex(of: "@"),
-            let colon = scalars[start..<at].firstIndex(of: ":")
+        let authorityStart = proxy.range(of: "://", options: .literal)?.upperBound ?? scalars.startIndex
+        guard let at = scalars[authorityStart...].lastIndex(of: "@"),
+            let colon = scalars[authorityStart..<at].firstIndex(of: ":")
         else { return proxy }
         return String(scalars[...colon]) + secretPlaceholder + String(scalars[at...])
     }
@@ -226,8 +226,8 @@ struct CurlLine: Sendable {
         }
         if isPlain, !word.isEmpty { return word }
         // Within single quotes only a single quote is special: `'\''` ends the quotes, adds one, and begins them again.
-        let parts = word.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)
-        return "'" + parts.map { String($0) }.joined(separator: "'\\''") + "'"
+        let textsBetweenQuotes = word.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)
+        return "'" + textsBetweenQuotes.map { String($0) }.joined(separator: "'\\''") + "'"
     }
 }
 

@@ -23,19 +23,19 @@ final class EventReporter: EventMonitor {
     /// Prints the name and the details of an event, with the time since the start.
     private func printEvent(_ name: String, _ details: String = "") {
         let time = ByteText.duration((clock.now - startTime) / .seconds(1))
-        let tail = details.isEmpty ? "" : " \(details)"
-        sink.say("\(style.paint(time.padded(to: 9), .faint)) \(style.paint(name, .name))\(tail)\n")
+        let spaceAndDetails = details.isEmpty ? "" : " \(details)"
+        sink.say("\(style.paint(time.padded(to: 9), .faint)) \(style.paint(name, .name))\(spaceAndDetails)\n")
     }
 
-    /// Returns the method and the URL of a request, without the parts of the URL that may be secrets.
-    private func address(_ request: URLRequest?) -> String {
+    /// Returns the method and the URL of a request. Unless the user asks for secrets, the URL lacks its query and credentials.
+    private func methodAndURL(_ request: URLRequest?) -> String {
         guard let request, let url = request.url else { return "" }
-        let text = showsSecrets ? url.absoluteString : ShownAddress.text(url)
-        return "\(request.httpMethod ?? "GET") \(text)"
+        let shownURL = showsSecrets ? url.absoluteString : ShownAddress.text(url)
+        return "\(request.httpMethod ?? "GET") \(shownURL)"
     }
 
     func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
-        printEvent("request made", address(urlRequest))
+        printEvent("request made", methodAndURL(urlRequest))
     }
 
     func request(_ request: Request, didCreateTask task: URLSessionTask) {
@@ -56,7 +56,7 @@ final class EventReporter: EventMonitor {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest
     ) {
-        printEvent("redirect", "\(response.statusCode) to \(address(request))")
+        printEvent("redirect", "\(response.statusCode) to \(methodAndURL(request))")
     }
 
     func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask) {

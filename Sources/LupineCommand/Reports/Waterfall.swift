@@ -79,19 +79,19 @@ struct Waterfall: Sendable {
             let reused = row.isReused ? ", connection used again" : ""
             let remote = row.remote.map { " (\($0)\(reused))" } ?? ""
             let address = TerminalFilter.line("\(row.method) \(row.url)")
-            // The columns of the address, which is between the status and `remote`.
-            let room = max(10, columns - 5 - (isNarrow ? 0 : remote.count))
+            // The address is between the status and `remote`.
+            let addressWidth = max(10, columns - 5 - (isNarrow ? 0 : remote.count))
             var shortAddress = address
-            if address.count > room {
-                shortAddress = String(address.prefix(room - 1)) + (usesUnicode ? "…" : "~")
+            if address.count > addressWidth {
+                shortAddress = String(address.prefix(addressWidth - 1)) + (usesUnicode ? "…" : "~")
             }
             lines.append("\(status) \(shortAddress)\(isNarrow ? "" : style.paint(remote, .faint))")
             for span in row.spans {
                 let offset = total > 0 ? Int(span.start / total * Double(width)) : 0
                 let length = total > 0 ? max(1, Int((span.end - span.start) / total * Double(width))) : 1
-                let mark = usesUnicode ? "█" : String(span.phase.letter)
+                let block = usesUnicode ? "█" : String(span.phase.letter)
                 let start = min(offset, width - 1)
-                let bar = String(repeating: mark, count: min(length, width - start))
+                let bar = String(repeating: block, count: min(length, width - start))
                 let time = ByteText.duration(span.end - span.start)
                 let label: TerminalText = "  \(span.phase.rawValue.padded(to: 8))"
                 if start + bar.count + time.count + 1 <= width {

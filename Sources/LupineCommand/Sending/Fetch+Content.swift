@@ -60,7 +60,7 @@ extension Fetch {
         if let record { record.write(for: path) } else { ResumeRecord.remove(path) }
     }
 
-    /// Prints or saves a piece of content. Throws if it cannot be written, or exceeds `--max-filesize`.
+    /// Prints or saves the next bytes of the content. Throws if they cannot be written, or exceed `--max-filesize`.
     func receive(_ data: Data) throws {
         try state.withLock { state in
             // Content from a file or data URL arrives without a head.

@@ -16,7 +16,7 @@ final class Fetch: Sendable {
         case accepted
         /// The response is dropped, and another attempt starts after this number of seconds.
         case retry(Double)
-        /// The response, or what is left of it, is dropped, and the fetch fails.
+        /// The response, or the part of it that has not arrived yet, is dropped, and the fetch fails.
         case refused(CommandFailure)
         /// The response is dropped: the file to resume is already complete.
         case complete
@@ -34,8 +34,11 @@ final class Fetch: Sendable {
     /// The state that `state` guards with its lock.
     struct State {
         var verdict = Verdict.undecided
+        /// Prints the content; nil until a response is accepted, and if the content is saved.
         var presenter: BodyPresenter?
+        /// Saves the content; nil until a response is accepted, and if the content is printed.
         var saver: FileSaver?
+        /// The result so far.
         var report: FetchReport
         /// The number of this fetch's row on the progress board.
         var rowNumber: Int?
@@ -45,7 +48,9 @@ final class Fetch: Sendable {
         var isSavedDirectly = false
         /// The bytes that must follow the partial file; nil unless a download is resumed.
         var remainder: Remainder?
+        /// The redirects that this attempt may follow.
         var redirects: RedirectAllowance
+        /// The retries that are allowed.
         var schedule: RetrySchedule
         /// The time at which the first attempt started.
         var startTime = ContinuousClock.now
@@ -64,14 +69,16 @@ final class Fetch: Sendable {
     let context: ProcessContext
     let session: Session
     let output: OutputPlan
+    /// The file that the content is saved to; nil if the content is printed.
     let destination: Invocation.Destination?
+    /// Shows the progress; nil if the options do not ask for it.
     let board: ProgressBoard?
     /// The files that the URLs of this command line are saved to.
     let files: SavedFiles
     /// The index of this URL on the command line.
     let urlIndex: Int
     let reporter: FetchReporter
-    /// Prints the heads that are sent and received; nil if the options do not ask for them.
+    /// Reports the heads that are sent and received to `reporter`, which prints them; nil if the options do not ask for them.
     let wireReporter: WireReporter?
     let state: Guarded<State>
     let resumption: Resumption
@@ -133,6 +140,7 @@ final class Fetch: Sendable {
             }
             guard let retryDelay, !context.interruption.hasOccurred else { return finish(failure) }
             state.withLock { $0.schedule.advance() }
+            // `schedule` is a copy from before `advance`, and still counts this retry.
             reporter.printRetry(
                 after: retryDelay, of: failure, completion.response,
                 retriesLeft: schedule.retriesLeft - 1)
@@ -191,6 +199,7 @@ final class Fetch: Sendable {
         state.withLock { $0.stream = stream }
         defer { release(stream) }
         stream.saveContent { _ in self.directFile() }
+        // After an interruption, the stream completes with an error.
         let listener = context.interruption.addListener { stream.cancel() }
         defer { context.interruption.remove(listener) }
         let completion = await withCheckedContinuation { continuation in

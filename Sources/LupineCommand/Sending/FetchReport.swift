@@ -5,10 +5,13 @@ internal import Lupine
 
 /// The result of loading one URL.
 struct FetchReport: Sendable {
+    /// The request.
     var plan: RequestPlan
+    /// The last response; nil if none arrived.
     var response: HTTPURLResponse?
     /// The metrics of every attempt, in order.
     var metrics: [URLSessionTaskMetrics] = []
+    /// The failure of the fetch; nil if it succeeded.
     var failure: CommandFailure?
     /// The name of the saved file in messages: as the user typed it, or as `-O` has made it.
     var shownFileName: String?

@@ -4,7 +4,8 @@ internal import Foundation
 internal import Lupine
 internal import LupineTransport
 
-/// Prints the messages of a fetch as the options ask for them: its requests, the heads of its responses, its retries.
+/// Prints the messages of a fetch as the options ask for them: its requests, the heads of its responses, its retries. Errors of
+/// printing are ignored, except for the file of `-D`.
 struct FetchReporter: Sendable {
     let invocation: Invocation
     let context: ProcessContext
@@ -36,7 +37,7 @@ struct FetchReporter: Sendable {
         }
     }
 
-    /// Prints an event of an HTTP/2 connection that is not part of a message, with `-vv`.
+    /// Prints an event of an HTTP/2 connection, such as a ping, if the options ask for these events (`-vv`).
     func printNotice(_ notice: HTTP2Notice) {
         guard invocation.reportsHTTP2Events else { return }
         let text = output.errorStyle.paint("* HTTP/2: \(notice)", .faint)

@@ -2,7 +2,7 @@
 
 /// What a fetch prints and in which form, decided once from the options and from whether the outputs are terminals.
 struct OutputPlan: Sendable {
-    /// The parts that are printed on the standard output, or saved into the file (the head with `-i`).
+    /// The parts that are printed on the standard output. If the body is saved, a head of `-i` is saved into the same file.
     let parts: Invocation.Parts
     /// Whether `WireReporter` prints each response head when it arrives, redirects included, so that heads and requests are in
     /// order.

@@ -12,9 +12,9 @@ struct RedirectAllowance {
     private let protocols: ProtocolSet
     /// The schemes of `--proto-redir`.
     private let redirectProtocols: ProtocolSet
-    /// The number of redirects followed.
+    /// The number of redirects that were allowed.
     private(set) var followedCount = 0
-    /// Set when a redirect exceeded the limit or led to a scheme that is not allowed.
+    /// The failure of a redirect that exceeded the limit or led to a scheme that is not allowed; nil if there was none.
     private(set) var failure: CommandFailure?
 
     init(_ invocation: Invocation) {

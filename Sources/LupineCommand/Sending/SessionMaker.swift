@@ -94,12 +94,13 @@ struct SessionMaker {
     private func addingCredentials(to proxy: String) -> String {
         guard !proxy.isEmpty, let userAndPassword = invocation.proxyUser else { return proxy }
         let credentials = Credentials(userAndPassword)
-        let start = proxy.range(of: "://")?.upperBound ?? proxy.startIndex
+        let authorityStart = proxy.range(of: "://")?.upperBound ?? proxy.startIndex
         let userInfo =
             PercentEncoding.encoded(credentials.user) + ":" + PercentEncoding.encoded(credentials.password)
         let host =
-            proxy[start...].lastIndex(of: "@").map { proxy[proxy.index(after: $0)...] } ?? proxy[start...]
-        return "\(proxy[..<start])\(userInfo)@\(host)"
+            proxy[authorityStart...].lastIndex(of: "@").map { proxy[proxy.index(after: $0)...] }
+            ?? proxy[authorityStart...]
+        return "\(proxy[..<authorityStart])\(userInfo)@\(host)"
     }
 
     /// Returns the addresses of --resolve and --connect-to, by the host and port that they replace.

@@ -71,9 +71,9 @@ public final class Interruption: Sendable {
         let listener = addListener {}
         defer { remove(listener) }
         let clock = ContinuousClock()
-        let end = clock.now + .seconds(seconds)
-        while clock.now < end, !hasOccurred {
-            try? await Task.sleep(for: min(.milliseconds(50), end - clock.now))
+        let deadline = clock.now + .seconds(seconds)
+        while clock.now < deadline, !hasOccurred {
+            try? await Task.sleep(for: min(.milliseconds(50), deadline - clock.now))
         }
     }
 

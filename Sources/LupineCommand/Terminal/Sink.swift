@@ -8,7 +8,7 @@ extension ProcessContext {
     public struct Sink: Sendable {
         /// Whether the output is a terminal.
         public var isTerminal: Bool
-        /// Returns the current width of the terminal. Called for each use, since windows are resized.
+        /// Returns the current width of the terminal, which changes when the window is resized.
         public var columns: @Sendable () -> Int
         /// Whether the terminal uses UTF-8.
         var readsUTF8 = true
@@ -59,7 +59,7 @@ extension ProcessContext {
             try flushIfFull()
         }
 
-        /// Writes text with trusted and untrusted pieces.
+        /// Writes a text, whose untrusted parts are filtered for a terminal.
         mutating func writeText(_ text: TerminalText) throws {
             guard filter != nil else { return try writeTrusted(text.plain) }
             filter?.finish(to: &buffer)
@@ -73,7 +73,7 @@ extension ProcessContext {
             try flushIfFull()
         }
 
-        /// Writes a piece of the content.
+        /// Writes the next bytes of the content.
         mutating func writeContent(_ data: Data) throws {
             guard filter == nil else {
                 for octet in data { try writeContent(octet) }

@@ -108,8 +108,8 @@ struct SessionStore: Sendable {
 
     /// The folder of all sessions, which is in the data folder of the XDG Base Directory Specification.
     private var root: String {
-        let data = context.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return (data ?? context.home + "/.local/share") + "/lupine/sessions"
+        let dataFolder = context.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return (dataFolder ?? context.home + "/.local/share") + "/lupine/sessions"
     }
 
     /// Returns the path of the old format, which distinguished sessions by host only; nil if NAME is a path.

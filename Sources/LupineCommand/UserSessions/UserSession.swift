@@ -41,8 +41,8 @@ struct UserSession: Codable, Hashable, Sendable {
 
     /// Splits a session of the old file format, which has no origins.
     ///
-    /// The session of `origin` gets the harmless fields and the cookies that may be sent to `origin`. Each other cookie goes to
-    /// the origins of its domain: https, and unless it is `Secure` also http.
+    /// The session of `origin` gets the harmless fields and the cookies that may be sent to `origin`. Each other cookie is
+    /// added to the sessions of its domain: for https, and unless it is `Secure` also for http.
     func split(for origin: SessionOrigin) -> Split {
         let isHarmless = { (field: Field) in Self.isHarmless(field.name) }
         var sessions = [origin: UserSession(cookies: [], headers: headers.filter(isHarmless))]

@@ -120,8 +120,8 @@ struct DemoFailure: Error, CustomStringConvertible {
 /// One feature that the demo shows.
 protocol DemoAct: Sendable {
     static var title: String { get }
-    /// The source code to print. Each of its lines also occurs in `run` or next to it; a line that begins with `$` is a shell
-    /// command.
+    /// The source code to print. Each of its lines also occurs in `run` or next to it, which therefore has constants such as
+    /// `session` and `root`. A line that begins with `$` is a shell command.
     static var code: String { get }
     /// Runs the code and prints its result.
     static func run(in demo: DemoContext) async throws

@@ -15,6 +15,7 @@ public enum Serve {
             return ExitCode.usage.rawValue
         }
         var configuration = OriginConfiguration()
+        // Two event loops serve all connections.
         configuration.ownLoops = 2
         configuration.http2 = HTTP2Behaviour()
         var certificatePath: String?
@@ -62,12 +63,12 @@ public enum Serve {
         let lines = Data(certificate.der).base64EncodedString(options: [
             .lineLength64Characters, .endLineWithLineFeed,
         ])
-        let text = "-----BEGIN CERTIFICATE-----\n\(lines)\n-----END CERTIFICATE-----\n"
+        let pem = "-----BEGIN CERTIFICATE-----\n\(lines)\n-----END CERTIFICATE-----\n"
         let path = FileManager.default.temporaryDirectory
             .appendingPathComponent("lupine-serve-\(UUID().uuidString.prefix(8)).pem").path
         guard
             FileManager.default.createFile(
-                atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
+                atPath: path, contents: Data(pem.utf8), attributes: [.posixPermissions: 0o600])
         else { throw CocoaError(.fileWriteUnknown) }
         return path
     }

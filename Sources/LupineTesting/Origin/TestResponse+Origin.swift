@@ -36,9 +36,9 @@ extension TestResponse {
 
     /// Returns a body that sends the pieces one after another, as fast as the client reads them.
     private func streamedBody() -> OriginResponse.Body {
-        var remaining = pieces[...]
+        var remainingPieces = pieces[...]
         return .stream(length: nil) { output, _ in
-            while let piece = remaining.popFirst() {
+            while let piece = remainingPieces.popFirst() {
                 switch piece {
                 case .data(let data) where !data.isEmpty:
                     output += data

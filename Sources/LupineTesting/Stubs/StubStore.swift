@@ -89,18 +89,19 @@ final class StubStore: Sendable {
             let matching = differences.indices.filter { differences[$0].isEmpty }
             guard let index = matching.first(where: { !state.stubs[$0].isUsedUp }) else {
                 let usedUp = matching.map { state.stubs[$0].text }
-                let text =
+                let message =
                     usedUp.isEmpty
                     ? Self.refusal(of: request, candidates, differences)
                     : Self.refusal(of: request, usedUp: usedUp)
-                state.failures.append(text)
-                return .failure(.noStub(text))
+                state.failures.append(message)
+                return .failure(.noStub(message))
             }
+            // The earlier expectations that are still to be met.
             let earlier = state.stubs[..<index].filter { requiresOrder && !$0.isMet }.map(\.text)
             guard earlier.isEmpty else {
-                let text = "\(Self.text(of: request)) came before:\n" + Self.indented(earlier)
-                state.failures.append(text)
-                return .failure(.outOfOrder(text))
+                let message = "\(Self.text(of: request)) came before:\n" + Self.indented(earlier)
+                state.failures.append(message)
+                return .failure(.outOfOrder(message))
             }
             state.stubs[index].count += 1
             return .success(state.stubs[index])

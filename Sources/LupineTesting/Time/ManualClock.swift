@@ -45,7 +45,7 @@ public final class ManualClock: Clock, Sendable {
     }
 
     /// The initial date of the clock.
-    private let start: Date
+    private let startDate: Date
     private let core = ClockCore()
     /// The clock in the form that the configurations of sessions store.
     private let sessionClock: SessionClock
@@ -54,19 +54,19 @@ public final class ManualClock: Clock, Sendable {
     ///
     /// - Parameter date: The initial date, in whole seconds as in header fields: a fraction is dropped.
     public init(date: Date = Date()) {
-        let start = Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))
-        self.start = start
+        let startDate = Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))
+        self.startDate = startDate
         sessionClock = SessionClock(
-            now: { [core] in core.now }, date: { [core] in Self.date(core, since: start) },
+            now: { [core] in core.now }, date: { [core] in Self.date(core, since: startDate) },
             alarm: { [core] moment, ring in core.setAlarm(.timeout, at: { _ in moment }, ring) },
             delay: { [core] delay, ring in core.setAlarm(.delay, at: { $0 + Interval(delay) }, ring) },
             transport: ClockCore.LoopTime(core: core),
             loops: { [core] count throws(Errno) in try core.loops(count) })
     }
 
-    /// Returns the date of a clock that has started at `start`.
-    private static func date(_ core: ClockCore, since start: Date) -> Date {
-        start.addingTimeInterval(Double((core.now - .zero).nanoseconds) / 1e9)
+    /// Returns the date of a clock that has started at `startDate`.
+    private static func date(_ core: ClockCore, since startDate: Date) -> Date {
+        startDate.addingTimeInterval(Double((core.now - .zero).nanoseconds) / 1e9)
     }
 
     // MARK: time
@@ -75,7 +75,7 @@ public final class ManualClock: Clock, Sendable {
     public var now: Instant { Instant(core.now) }
 
     /// The current date: the initial date plus the time by which the clock was moved.
-    public var date: Date { Self.date(core, since: start) }
+    public var date: Date { Self.date(core, since: startDate) }
 
     /// One nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
