@@ -59,6 +59,7 @@ struct CookieMemory: Sendable {
         }
     }
 
+    /// Returns a new storage in memory.
     private static func emptyStorage() -> HTTPCookieStorage? {
         URLSessionConfiguration.ephemeral.httpCookieStorage
     }
@@ -69,6 +70,7 @@ struct CookieMemory: Sendable {
             + [sharedStorage].compactMap { $0 }
     }
 
+    /// Returns what the session keeps for the URL's origin; nil without a session.
     private func memory(for url: URL) -> OriginMemory? { SessionOrigin(url).flatMap { memories[$0] } }
 
     /// Whether the options ask for cookies to be kept.
@@ -94,6 +96,7 @@ struct CookieMemory: Sendable {
             guard let storage = storage(for: url), let host = url.host, let origin = SessionOrigin(url) else {
                 continue
             }
+            // The origins of the same host whose cookies are in the same storage.
             let origins = urls.filter { self.storage(for: $0) === storage }.compactMap { SessionOrigin($0) }
                 .filter { $0.host == origin.host }
             // Without a session, all URLs of a host use one storage and so share its cookies.
@@ -138,6 +141,7 @@ struct CookieMemory: Sendable {
             guard let entry = commandLineCookies.first(where: { $0.cookie === cookie }) else {
                 return cookie
             }
+            // The cookie of the file is saved again in place of the one that replaced it.
             return entry.fileCookie
         }
         return (cookies.filter { $0.portList == nil }, trusted.count < all.count)

@@ -50,6 +50,7 @@ extension Fetch {
             let isError = (state.report.response?.statusCode ?? 200) >= 400
             if let saver = state.saver {
                 if failure == nil { ResumeRecord.remove(saver.path) }
+                // A failure to resume (`.resume`) would only occur again.
                 let canResumeAfterFailure = failure != nil && failure?.code != .resume
                 let hasBytes = offset + saver.writtenByteCount > 0
                 let savesPlainContent =

@@ -72,7 +72,7 @@ extension Fetch {
         return true
     }
 
-    /// Returns the failure that `--fail` makes of a status from 400 on.
+    /// Returns the failure for a status from 400 on, which `--fail` asks for.
     func statusFailure(_ response: HTTPURLResponse) -> CommandFailure {
         let status = response.statusCode
         let reason = response.lupine.reason

@@ -21,7 +21,7 @@ struct FetchReporter: Sendable {
             hiddenFields: invocation.showsSecrets ? [] : secretFields)
     }
 
-    /// Prints a request whose head was sent as these octets.
+    /// Prints a request: its head as the octets that were sent, and its content if it has any.
     func printRequest(_ head: [UInt8], hasContent: Bool) {
         if invocation.isVerbose { context.errors.say(verboseFormat(margin: "> ").request(head)) }
         if output.parts.contains(.requestHead) {
@@ -37,7 +37,7 @@ struct FetchReporter: Sendable {
         }
     }
 
-    /// Prints an event of an HTTP/2 connection, such as a ping, if the options ask for these events (`-vv`).
+    /// Prints an event of an HTTP/2 connection, such as a GOAWAY, if the options ask for these events (`-vv`).
     func printNotice(_ notice: HTTP2Notice) {
         guard invocation.reportsHTTP2Events else { return }
         let text = output.errorStyle.paint("* HTTP/2: \(notice)", .faint)
@@ -79,7 +79,8 @@ struct FetchReporter: Sendable {
     /// Formats a head for printing or saving.
     func headText(_ response: HTTPURLResponse) -> TerminalText { outputFormat.response(response) }
 
-    /// The format of response heads on the standard output, whose lines end as in the message unless it is a terminal.
+    /// The format of response heads on the standard output. Lines end with CRLF, as in the message, unless the output is a
+    /// terminal.
     private var outputFormat: HeadText {
         HeadText(style: output.outputStyle, lineEnd: context.output.isTerminal ? "\n" : "\r\n")
     }

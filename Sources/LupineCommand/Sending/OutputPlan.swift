@@ -41,6 +41,7 @@ struct OutputPlan: Sendable {
             parts.isSuperset(of: [.requestHead, .responseHead]) && !(savesContent && invocation.savesHead)
         showsRedirectHeads =
             invocation.includesHead || invocation.asksForHead || invocation.showsRedirectHeads
+        // The content is formatted on a terminal and with --color=always, unless --pretty says otherwise.
         let pretty = invocation.pretty ?? (isTerminal || invocation.color == .always ? .all : .none)
         switch (pretty, invocation.streams) {
         case (.none, _): manner = .verbatim

@@ -201,6 +201,7 @@ struct SessionMaker {
 
     /// Reads the client certificate of --cert with its key, in PEM or PKCS #12.
     private func identity(_ argument: String) throws -> TLSIdentity {
+        // The password of --cert takes precedence over that of --pass.
         let (file, passwordOfCert) = Self.fileAndPassword(argument, context)
         let password = passwordOfCert ?? invocation.keyPassword
         let content = try read(file)
@@ -215,6 +216,7 @@ struct SessionMaker {
             password: password)
     }
 
+    /// Reads a file that the user has named.
     private func read(_ file: String) throws -> Data {
         do { return try Data(contentsOf: URL(fileURLWithPath: context.path(file))) } catch {
             throw CommandFailure.unreadable(file, error)

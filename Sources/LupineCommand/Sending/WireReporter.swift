@@ -10,11 +10,15 @@ internal import LupineTransport
 /// Tasks are identified by `taskIdentifier`. The events of a task are stored until a reporter is assigned to the task. Events are
 /// reported, and reporters are assigned, on the thread of the session's observers. This preserves the order.
 final class WireReporter: TransferObserver {
+    /// An event that a reporter prints.
     private enum Event: Sendable {
+        /// A request was sent, with this head.
         case sent([UInt8], hasContent: Bool)
         case notice(HTTP2Notice)
+        /// A response head was received.
         case received(TransferHead)
 
+        /// Calls the reporter's method for this event.
         func report(to reporter: FetchReporter) {
             switch self {
             case .sent(let head, let hasContent): reporter.printRequest(head, hasContent: hasContent)
@@ -25,6 +29,7 @@ final class WireReporter: TransferObserver {
     }
 
     private struct State {
+        /// The reporters that are assigned to tasks.
         var reporters: [Int: FetchReporter] = [:]
         /// The events of tasks that have no reporter yet.
         var pendingEvents: [Int: [Event]] = [:]
@@ -40,6 +45,7 @@ final class WireReporter: TransferObserver {
 
     /// Assigns a reporter to a task, and reports the task's earlier events to it.
     func assign(_ task: Int, of session: Session, to reporter: FetchReporter) {
+        // The closure runs on the observers' thread, after the events so far.
         session.session.whenObserversHaveHeard {
             let events = self.state.withLock { state in
                 state.reporters[task] = reporter
@@ -61,9 +67,9 @@ final class WireReporter: TransferObserver {
 
     /// Blocks until all events of the session so far have been reported. Must not be called on the observers' thread.
     static func blockUntilEventsAreReported(of session: Session) {
-        let reported = DispatchSemaphore(value: 0)
-        session.session.whenObserversHaveHeard { reported.signal() }
-        reported.wait()
+        let semaphore = DispatchSemaphore(value: 0)
+        session.session.whenObserversHaveHeard { semaphore.signal() }
+        semaphore.wait()
     }
 
     /// Suspends the caller until all events of the session so far have been reported.

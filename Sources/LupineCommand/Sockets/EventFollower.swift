@@ -89,6 +89,7 @@ final class EventFollower: Sendable {
                         self.state.withLock { $0.failure = Fetch.outputFailure(error) }
                         throw error
                     }
+                // The stream is cancelled after an error of the parser, and then completes.
                 case .stream(.failure): break
                 case .complete(let completion): continuation.resume(returning: completion.error)
                 }

@@ -53,6 +53,7 @@ final class SocketConversation: Sendable {
                 case .connected: self.startSending(through: request)
                 case .receivedMessage(let message): self.receive(message, request)
                 case .disconnected(let code, let reason): self.printClose(code, reason)
+                // Messages are received as they are, without a serializer that could fail.
                 case .serializerFailed: break
                 case .completed(let completion): continuation.resume(returning: completion)
                 }

@@ -28,7 +28,7 @@ enum UploadAct: DemoAct {
 
     static func run(in demo: DemoContext) async throws {
         let (session, root) = (demo.session, demo.root)
-        let data = Data(repeating: 0x6C, count: 32 << 20)
+        let data = Data(repeating: UInt8(ascii: "l"), count: 32 << 20)
         let quarters = Quarters()
         let queue = DispatchQueue(label: "demo.progress")
         let upload = session.upload(data, to: "\(root)/hash")
