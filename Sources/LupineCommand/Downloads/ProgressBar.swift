@@ -7,6 +7,7 @@ struct ProgressBar: Hashable, Sendable {
     /// The fewest columns for the bar in a line, with its brackets.
     private static let minimumBarWidth = 8
 
+    /// The name of the file or the host, as a server or the user has chosen it.
     var name: String
     /// The bytes that the file of a resumed download had before.
     var offset: Int64 = 0
@@ -20,7 +21,7 @@ struct ProgressBar: Hashable, Sendable {
     var outcome: String?
 
     /// The sum of `offset` and `count`, or the maximum if it overflows.
-    private var completed: Int64 {
+    private var completedBytes: Int64 {
         let (sum, overflows) = offset.addingReportingOverflow(count)
         return overflows ? .max : sum
     }
@@ -29,15 +30,15 @@ struct ProgressBar: Hashable, Sendable {
     var rate: Double { count > 0 ? Double(count) / max(elapsed, 0.001) : 0 }
 
     /// The seconds until the transfer is complete; nil if unknown.
-    var remaining: Double? {
+    var remainingSeconds: Double? {
         guard let total, rate > 0 else { return nil }
-        return Double(max(0, total - completed)) / rate
+        return Double(max(0, total - completedBytes)) / rate
     }
 
     /// The completed fraction, from 0 to 1; nil if the total is unknown.
     var fraction: Double? {
         guard let total, total > 0 else { return nil }
-        return min(1, Double(completed) / Double(total))
+        return min(1, Double(completedBytes) / Double(total))
     }
 
     /// Returns the line for a terminal: the name, the bar and the figures, as far as there are columns for them.
@@ -52,15 +53,17 @@ struct ProgressBar: Hashable, Sendable {
         // The last column stays empty, since some terminals would wrap the line.
         let width = max(10, columns - 1)
         let isNarrow = width < 50
-        let amount = ByteText.size(completed)
+        let amount = ByteText.size(completedBytes)
         let figures: String
         if let outcome {
             figures = "\(amount)  \(speed)  \(outcome)"
         } else if let fraction {
             let percent = "\(Int(fraction * 100))%"
-            let left = remaining.map { ByteText.clock($0) } ?? "--:--"
+            let timeLeft = remainingSeconds.map { ByteText.clock($0) } ?? "--:--"
             figures =
-                isNarrow ? "\(percent) \(speed) \(left)" : "\(percent)  \(amount)  \(speed)  ETA \(left)"
+                isNarrow
+                ? "\(percent) \(speed) \(timeLeft)"
+                : "\(percent)  \(amount)  \(speed)  ETA \(timeLeft)"
         } else {
             figures = isNarrow ? "\(amount) \(speed)" : "\(amount)  \(speed)  \(ByteText.clock(elapsed))"
         }
@@ -68,6 +71,7 @@ struct ProgressBar: Hashable, Sendable {
         // The columns for the name and the bar, before the figures and a space.
         let leadingWidth = width - shortFigures.count - 1
         guard leadingWidth >= Self.minimumNameWidth else { return "\(shortFigures)" }
+        // The name as it is shown on a terminal.
         let label = TerminalFilter.line(name)
         let hasBar = fraction != nil && outcome == nil
         let maximumLabelWidth = hasBar ? max(Self.minimumNameWidth, leadingWidth / 2) : leadingWidth
@@ -91,9 +95,9 @@ struct ProgressBar: Hashable, Sendable {
     private func bar(_ fraction: Double, width: Int, usesUnicode: Bool, style: Style) -> TerminalText {
         let innerWidth = width - 2
         let filledWidth = Int(fraction * Double(innerWidth))
-        let (full, empty) = usesUnicode ? ("━", "─") : ("#", "-")
-        let filledPart = String(repeating: full, count: filledWidth)
-        let emptyPart = String(repeating: empty, count: innerWidth - filledWidth)
+        let (filledCharacter, emptyCharacter) = usesUnicode ? ("━", "─") : ("#", "-")
+        let filledPart = String(repeating: filledCharacter, count: filledWidth)
+        let emptyPart = String(repeating: emptyCharacter, count: innerWidth - filledWidth)
         return "[\(style.paint(filledPart, .good))\(style.paint(emptyPart, .faint))]"
     }
 
@@ -104,8 +108,8 @@ struct ProgressBar: Hashable, Sendable {
         if let outcome {
             ending = ", \(outcome)"
         } else {
-            ending = remaining.map { ", \(ByteText.clock($0)) left" } ?? ""
+            ending = remainingSeconds.map { ", \(ByteText.clock($0)) left" } ?? ""
         }
-        return "\(name): \(ByteText.size(completed))\(percent), \(speed)\(ending)"
+        return "\(name): \(ByteText.size(completedBytes))\(percent), \(speed)\(ending)"
     }
 }

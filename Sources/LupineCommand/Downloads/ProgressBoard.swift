@@ -3,6 +3,7 @@
 /// Shows the progress of transfers, one row for each. On a terminal the rows are redrawn, otherwise they are printed every few
 /// seconds. Any thread may use it.
 final class ProgressBoard: Sendable {
+    /// One transfer.
     private struct Row {
         var bar: ProgressBar
         /// Returns the number of bytes so far, for a transfer that does not report it by `update`.
@@ -15,7 +16,7 @@ final class ProgressBoard: Sendable {
         /// The number of rows that the last drawing has put on the terminal.
         var drawnRows = 0
         /// The time at which the rows were last printed to an output that is not a terminal.
-        var lastPrinted: ContinuousClock.Instant?
+        var lastPrintTime: ContinuousClock.Instant?
         var isClosed = false
     }
 
@@ -23,7 +24,7 @@ final class ProgressBoard: Sendable {
     private let usesUnicode: Bool
     private let style: Style
     private let state = Guarded(State())
-    /// Held from rendering the rows until they are written, so that older rows never overwrite newer ones.
+    /// A lock that a thread holds from rendering the rows until they are written, so that older rows never overwrite newer ones.
     private let drawing = Guarded(())
     private let clock = ContinuousClock()
 
@@ -110,8 +111,8 @@ final class ProgressBoard: Sendable {
         let lines = state.withLock { state -> [TerminalText] in
             guard !state.isClosed else { return [] }
             let start = state.rows.map(\.startTime).min() ?? now
-            guard now - (state.lastPrinted ?? start) >= Self.printInterval else { return [] }
-            state.lastPrinted = now
+            guard now - (state.lastPrintTime ?? start) >= Self.printInterval else { return [] }
+            state.lastPrintTime = now
             return state.rows.indices.compactMap { index in
                 guard state.rows[index].bar.outcome == nil else { return nil }
                 state.rows[index].bar.elapsed = (now - state.rows[index].startTime) / .seconds(1)

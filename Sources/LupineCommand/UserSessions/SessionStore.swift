@@ -55,8 +55,8 @@ struct SessionStore: Sendable {
 
     /// Saves the sessions. Sessions of other origins in the same files stay as they are.
     func save(_ sessions: [SessionOrigin: UserSession]) throws {
-        let files = Dictionary(grouping: sessions.keys, by: path)
-        for (path, origins) in files {
+        let originsByPath = Dictionary(grouping: sessions.keys, by: path)
+        for (path, origins) in originsByPath {
             var merged: [SessionOrigin: UserSession] = [:]
             if case .sessions(let existing) = try Self.read(path) { merged = existing }
             for origin in origins { merged[origin] = sessions[origin] }

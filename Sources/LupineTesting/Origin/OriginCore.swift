@@ -115,7 +115,7 @@ final class OriginCore: Sendable {
     /// started.
     func close(_ error: any Error) {
         log.close(error)
-        let running = handlers.withLock { handlers -> [Task<Void, Never>] in
+        let runningTasks = handlers.withLock { handlers -> [Task<Void, Never>] in
             handlers.isClosed = true
             return handlers.running.values.compactMap { $0 }
         }
@@ -124,7 +124,7 @@ final class OriginCore: Sendable {
             swap(&routes, &removedRoutes)
             return removedRoutes
         }
-        for task in running { task.cancel() }
+        for task in runningTasks { task.cancel() }
         // The program's closures live until here: their deinitializers must not run under the lock.
         withExtendedLifetime(removedRoutes) {}
     }

@@ -48,11 +48,11 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
             return
         }
         let original = request
-        let received = TestRequest(original, at: url, body: original.wholeBody())
+        let testRequest = TestRequest(original, at: url, body: original.wholeBody())
         let task = Task {
             do {
-                let response = try await responder.answer(received, original, for: self)
-                try await deliver(response, to: received, original, responder)
+                let response = try await responder.answer(testRequest, original, for: self)
+                try await deliver(response, to: testRequest, original, responder)
             } catch {
                 client?.urlProtocol(self, didFailWithError: error)
             }
@@ -76,7 +76,7 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
 
     /// Delivers a response to the client. Throws an error if the response simulates a failure.
     private func deliver(
-        _ response: TestResponse, to received: TestRequest, _ original: URLRequest,
+        _ response: TestResponse, to testRequest: TestRequest, _ original: URLRequest,
         _ responder: any StubResponder
     ) async throws {
         try await response.awaitedSignal?.wait()
@@ -87,10 +87,10 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
         case .broken(_, let connectionEnd): earlyEnd = connectionEnd
         case .unanswered(let connectionEnd): return try finish(connectionEnd)
         case .garbage:
-            throw URLError(.cannotParseResponse, stubbed: "the stub answers with garbage", received.url)
+            throw URLError(.cannotParseResponse, stubbed: "the stub answers with garbage", testRequest.url)
         case .failed(let error): throw error
         }
-        let head = try HTTPURLResponse(url: received.url, head: response.head(), isDecoded: false)
+        let head = try HTTPURLResponse(url: testRequest.url, head: response.head(), isDecoded: false)
         if !responder.hasStoredCookies { task?.storeCookies(of: head, to: original) }
         // The session counts the redirects, so the number here is 0.
         switch RedirectRule.verdict(
@@ -104,7 +104,7 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
             client?.urlProtocol(self, wasRedirectedTo: next.request, redirectResponse: head)
         }
         client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)
-        let sentPieces = received.method == "HEAD" ? [] : response.sentPieces
+        let sentPieces = testRequest.method == "HEAD" ? [] : response.sentPieces
         for piece in sentPieces {
             if case .wait(let signal) = piece { try await signal.wait() }
             if let octets = piece.octets { client?.urlProtocol(self, didLoad: octets) }
