@@ -66,7 +66,8 @@ struct Waterfall: Sendable {
 
     // MARK: for people
 
-    /// Returns the waterfall as lines of at most this number of columns. With `usesUnicode`, the bars are blocks and not letters.
+    /// Returns the waterfall as lines for a terminal with this number of columns. With `usesUnicode`, the bars are blocks and not
+    /// letters.
     func text(columns: Int, unicode usesUnicode: Bool, style: Style) -> TerminalText {
         guard !rows.isEmpty else { return "Nothing was measured: no request was sent.\n" }
         // The columns of the bars, which begin after the names of the phases.
@@ -80,7 +81,8 @@ struct Waterfall: Sendable {
             let remote = row.remote.map { " (\($0)\(reused))" } ?? ""
             let address = TerminalFilter.line("\(row.method) \(row.url)")
             // The address is between the status and `remote`.
-            let addressWidth = max(10, columns - 5 - (isNarrow ? 0 : remote.count))
+            let statusAndMargins = 5
+            let addressWidth = max(10, columns - statusAndMargins - (isNarrow ? 0 : remote.count))
             var shortAddress = address
             if address.count > addressWidth {
                 shortAddress = String(address.prefix(addressWidth - 1)) + (usesUnicode ? "…" : "~")
@@ -116,6 +118,7 @@ struct Waterfall: Sendable {
         return "\(String(repeating: " ", count: start - time.count - 1))\(time) \(paintedBar)"
     }
 
+    /// Returns the colour of a phase.
     private static func ink(_ phase: Phase) -> Style.Ink {
         switch phase {
         case .lookUp: .name

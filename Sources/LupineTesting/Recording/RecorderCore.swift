@@ -109,7 +109,7 @@ extension RecorderCore: StubResponder {
             response.headers = headers
             return response
         } catch  where error is CancellationError || (error as? URLError)?.code == .cancelled {
-            // A cancellation comes from the program and is not recorded.
+            // The program has cancelled the request: the exchange is not recorded.
             throw error
         } catch {
             let nsError = error as NSError

@@ -13,7 +13,9 @@ final class StubStore: Sendable {
 
     private struct Stub: Sendable {
         let pattern: RequestPattern
+        /// The expected number of requests.
         let times: StubTimes
+        /// The closure that answers the requests.
         let handler: Handler
         /// The number of requests that the stub has answered.
         var count = 0
@@ -54,7 +56,7 @@ final class StubStore: Sendable {
         state.withLock { $0.stubs.append(Stub(pattern: pattern, times: times, handler: handler)) }
     }
 
-    /// Returns a new configuration whose sessions are answered by this object.
+    /// Returns a new configuration for sessions whose requests this object answers.
     func configuration() -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.af.ephemeral
         configuration.urlCache = nil
@@ -66,10 +68,13 @@ final class StubStore: Sendable {
 
     /// Throws an error that lists unmet expectations and failed requests.
     func verify() throws(StubError) {
-        let (unmet, failures) = state.withLock { state in
+        let (unmetStubs, failures) = state.withLock { state in
             (state.stubs.filter { !$0.isMet }.map(\.text), state.failures)
         }
-        var problems = unmet.isEmpty ? [] : ["expectations that were not met:\n" + Self.indented(unmet)]
+        var problems: [String] = []
+        if !unmetStubs.isEmpty {
+            problems.append("expectations that were not met:\n" + Self.indented(unmetStubs))
+        }
         problems += failures
         guard !problems.isEmpty else { return }
         throw .notMet(problems.joined(separator: "\n"))
@@ -131,6 +136,7 @@ final class StubStore: Sendable {
     private static func refusal(
         of request: TestRequest, _ patterns: [RequestPattern], _ differences: [[StubDifference]]
     ) -> String {
+        // The distance of a stub is the sum of the weights of its differences.
         let distances = differences.map { $0.reduce(0) { $0 + $1.weight } }
         let nearest = distances.indices.min { distances[$0] < distances[$1] }
         guard let nearest else { return "no stub for \(text(of: request)): there are none" }
