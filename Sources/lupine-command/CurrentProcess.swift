@@ -50,9 +50,8 @@ enum CurrentProcess {
     ///   - interruption: The interruption.
     ///   - status: The exit status of a process that ends immediately: 128 and the number of the signal, as shells report it.
     private static func interrupt(_ interruption: Interruption, status: Int32) {
-        // `interrupt()` returns whether it has notified any listener.
-        guard interruption.hasCome || !interruption.interrupt() else { return }
-        interruption.leave()
+        guard interruption.hasOccurred || !interruption.interrupt() else { return }
+        interruption.runCleanups()
         Terminal.exit(status)
     }
 

@@ -62,6 +62,6 @@ struct DemoTests {
 
     @Test(arguments: [["--port"], ["--port", "x"], ["--nothing"], ["--host"]])
     func serveRejectsInvalidOptions(_ arguments: [String]) {
-        #expect(throws: ServeOptions.Mistake.self) { try ServeOptions(arguments) }
+        #expect(throws: ServeOptions.ArgumentError.self) { try ServeOptions(arguments) }
     }
 }

@@ -138,7 +138,7 @@ import Testing
 
     @Test(arguments: [".\u{301}x", "..\u{301}", "...", ".bashrc", ".\u{200D}a", "/\u{301}etc", "\u{301}"])
     func theServersNameDoesNotHideTheFile(_ given: String) {
-        let name = RemoteName.unhidden(given)
+        let name = RemoteName.visibleName(given)
         #expect(
             name.utf8.first != UInt8(ascii: ".") && !name.utf8.contains(UInt8(ascii: "/")) && !name.isEmpty)
     }
@@ -146,12 +146,12 @@ import Testing
     /// Checks that a server cannot give a file the name of a resume record, which could combine its octets with those of another
     /// server.
     @Test func theServersNameIsNotThatOfAResumeRecord() throws {
-        #expect(RemoteName.unhidden("a.lupine-part") == "a.lupine-par_")
+        #expect(RemoteName.visibleName("a.lupine-part") == "a.lupine-par_")
         let url = try #require(URL(string: "http://h.test/a.lupine-part"))
         #expect(RemoteName.name(of: url) == "a.lupine-par_")
         let long = String(repeating: "a", count: 188)
-        #expect(RemoteName.unhidden(long + ".lupine-part.txt") == long + ".lupine-par_")
-        #expect(RemoteName.unhidden("lupine-part") == "lupine-part")
+        #expect(RemoteName.visibleName(long + ".lupine-part.txt") == long + ".lupine-par_")
+        #expect(RemoteName.visibleName("lupine-part") == "lupine-part")
     }
 
     /// Checks that `~` and `-` in a name from a URL are ordinary characters.

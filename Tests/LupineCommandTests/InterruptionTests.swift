@@ -15,11 +15,11 @@ import Testing
         _ = interruption.addCleanup { ran.withLock { $0.append(1) } }
         let second = interruption.addCleanup { ran.withLock { $0.append(2) } }
         _ = interruption.addCleanup { ran.withLock { $0.append(3) } }
-        interruption.forget(second)
+        interruption.remove(second)
         // A cleanup is not a listener: the interruption has none to notify.
         #expect(!interruption.interrupt())
-        interruption.leave()
-        interruption.leave()
+        interruption.runCleanups()
+        interruption.runCleanups()
         #expect(ran.withLock { $0 } == [1, 3])
     }
 
@@ -40,7 +40,7 @@ import Testing
             }
             origin.route("POST", "/form") { _ throws(Refusal) in
                 listFolder()
-                interruption.leave()
+                interruption.runCleanups()
                 listFolder()
                 return try OriginResponse(200, "text/plain", [])
             }

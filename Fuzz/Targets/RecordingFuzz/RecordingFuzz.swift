@@ -10,7 +10,7 @@ import LupineTesting
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = unsafe FuzzInput(start, count)
     guard let read = try? RecordedExchange(Data(input.readRemaining()), path: "recording") else { return 0 }
-    _ = read.answer
+    _ = read.replay
     if case .response(let status, _, _) = read.outcome {
         require((100...999).contains(status), "a status that cannot be sent: \(status)")
     }

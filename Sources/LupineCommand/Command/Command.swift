@@ -56,7 +56,7 @@ public struct Command: Sendable {
         for invocation in invocations {
             let code = await CommandRun(invocation, context).run()
             if code != .success { lastFailure = code }
-            if context.interruption.hasCome { break }
+            if context.interruption.hasOccurred { break }
         }
         return lastFailure
     }

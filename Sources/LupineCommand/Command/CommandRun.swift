@@ -26,7 +26,7 @@ struct CommandRun: Sendable {
         // The `defer` below does not run if a second signal ends the process immediately.
         let cleanupNumber = context.interruption.addCleanup(removeScratchFolder)
         defer {
-            context.interruption.forget(cleanupNumber)
+            context.interruption.remove(cleanupNumber)
             removeScratchFolder()
         }
         do {
@@ -101,7 +101,7 @@ struct CommandRun: Sendable {
         }
         return try CommandTrustEvaluator(
             pins: invocation.pins, isInsecure: invocation.isInsecure,
-            keepsChains: invocation.listsCertificates)
+            recordsChains: invocation.listsCertificates)
     }
 
     /// Returns the monitors of the sessions: the reporter of `--events`, or none.
@@ -242,7 +242,7 @@ struct CommandRun: Sendable {
         var reports: [FetchReport] = []
         for fetch in fetches {
             reports.append(await fetch.run())
-            if context.interruption.hasCome { break }
+            if context.interruption.hasOccurred { break }
         }
         return reports
     }
@@ -309,7 +309,7 @@ struct CommandRun: Sendable {
             }
             if let failure = report.failure { printFailure(failure, report) }
         }
-        return reports.last { $0.failure != nil }?.code ?? .success
+        return reports.last { $0.failure != nil }?.exitCode ?? .success
     }
 
     /// Prints a failure on the standard error as one paragraph. If a download can be resumed, adds the command line that does so.
@@ -320,7 +320,7 @@ struct CommandRun: Sendable {
     private func printFailure(_ failure: CommandFailure, _ report: FetchReport? = nil) {
         guard !invocation.isSilent || invocation.showsErrors else { return }
         var text = failure.description
-        if let report, report.isResumable, let file = report.file {
+        if let report, report.isResumable, let file = report.shownFileName {
             let command = "lupine -C - -o \(CurlLine.quoted(file))"
             let typedURL = report.plan.typedURL
             // `ShownAddress` removes what may be a secret. If it changes the URL, the URL is not printed.

@@ -14,12 +14,14 @@ struct FileSaver {
     /// Whether the file is a regular file, not a device or a pipe.
     var isRegular: Bool { file.isRegular }
     /// The number of bytes written, without those that the file had before.
-    private(set) var written: Int64 = 0
+    private(set) var writtenByteCount: Int64 = 0
     private let file: OpenFile
+    /// The number of bytes that the file had before and keeps.
     private let offset: Int64
-    private let isNew: Bool
+    /// Whether this saver has created the file: opening fails if the path exists.
+    private let mustBeNew: Bool
     /// The number of bytes that must follow `offset`; nil for a file that is written from its start.
-    let expected: Int64?
+    let expectedByteCount: Int64?
 
     /// Opens a file, creates it if necessary, and truncates it at `offset`.
     ///
@@ -27,21 +29,21 @@ struct FileSaver {
     ///   - path: The absolute path of the file.
     ///   - shownName: The file's name in messages.
     ///   - offset: The number of bytes that the file keeps.
-    ///   - expected: The number of bytes that must follow; nil if unknown.
-    ///   - isNew: Whether opening fails if the path exists, even as a symbolic link.
+    ///   - expectedByteCount: The number of bytes that must follow; nil if unknown.
+    ///   - mustBeNew: Whether opening fails if the path exists, even as a symbolic link.
     ///   - files: The files of the command line, of which this becomes one.
     ///   - urlIndex: The index of the URL whose content is saved.
     init(
-        path: String, shownName: String, offset: Int64, expected: Int64? = nil, isNew: Bool = false,
-        in files: SavedFiles = SavedFiles(), for urlIndex: Int = 0
+        path: String, shownName: String, offset: Int64, expectedByteCount: Int64? = nil,
+        mustBeNew: Bool = false, in files: SavedFiles = SavedFiles(), for urlIndex: Int = 0
     ) throws {
         self.path = path
         self.shownName = shownName
         self.offset = offset
-        self.expected = expected
-        self.isNew = isNew
+        self.expectedByteCount = expectedByteCount
+        self.mustBeNew = mustBeNew
         do {
-            file = try OpenFile(path, O_WRONLY | O_CREAT | (isNew ? O_EXCL | O_NOFOLLOW : 0))
+            file = try OpenFile(path, O_WRONLY | O_CREAT | (mustBeNew ? O_EXCL | O_NOFOLLOW : 0))
             guard !file.isRegular || files.reserve(file.identity, for: urlIndex) else {
                 throw CommandFailure(
                     .write,
@@ -51,7 +53,7 @@ struct FileSaver {
             if offset == 0 {
                 try truncate()
             } else {
-                // If the connection broke later, old bytes after the new ones would be mistaken for content.
+                // If the connection broke later, old bytes after the new ones would be taken for content of this download.
                 if file.isRegular, try file.handle.seekToEnd() > UInt64(offset) {
                     try file.handle.truncate(atOffset: UInt64(offset))
                 }
@@ -59,7 +61,7 @@ struct FileSaver {
             }
         } catch let failure as CommandFailure {
             throw failure
-        } catch let error as POSIXError where isNew && error.code == .EEXIST {
+        } catch let error as POSIXError where mustBeNew && error.code == .EEXIST {
             throw CommandFailure(
                 .write,
                 "Will not write over \(shownName), a name that the server gave (-J). Remove the file, or name it with -o."
@@ -67,7 +69,7 @@ struct FileSaver {
         } catch { throw CommandFailure.unwritable(shownName, error) }
     }
 
-    /// Truncates the file to zero length. A device such as /dev/null, which cannot be truncated, is left alone.
+    /// Truncates the file to zero length. Does nothing for a device such as /dev/null, which cannot be truncated.
     private func truncate() throws {
         guard file.isRegular else { return }
         try file.handle.truncate(atOffset: 0)
@@ -76,42 +78,45 @@ struct FileSaver {
     /// Discards the content of an earlier attempt, before another attempt writes the file from its start.
     mutating func restart() throws {
         do { try truncate() } catch { throw CommandFailure.unwritable(shownName, error) }
-        written = 0
+        writtenByteCount = 0
     }
 
-    /// Writes a piece of content. If it exceeds the expected bytes, the file is truncated to its earlier content and an error is
-    /// thrown.
+    /// Writes the next bytes of the content. If they exceed the expected number, truncates the file to its earlier content and
+    /// throws.
     mutating func write(_ data: Data) throws {
-        if let expected, written + Int64(data.count) > expected { throw truncateToOffset(expected) }
+        if let expectedByteCount, writtenByteCount + Int64(data.count) > expectedByteCount {
+            throw truncateToOffset(expectedByteCount)
+        }
         do { try handle.write(contentsOf: data) } catch { throw CommandFailure.unwritable(shownName, error) }
-        written += Int64(data.count)
+        writtenByteCount += Int64(data.count)
     }
 
     /// Truncates the file to the bytes that it had before, and returns the failure to throw.
-    private mutating func truncateToOffset(_ expected: Int64) -> CommandFailure {
+    private mutating func truncateToOffset(_ expectedByteCount: Int64) -> CommandFailure {
         do { try handle.truncate(atOffset: UInt64(offset)) } catch { return .unwritable(shownName, error) }
-        written = 0
-        return Resumption.lengthMismatch(expected)
+        writtenByteCount = 0
+        return Resumption.lengthMismatch(expectedByteCount)
     }
 
     /// Counts bytes that the transport has written directly into the file.
-    mutating func addWritten(_ count: Int64) { written += count }
+    mutating func addWrittenBytes(_ count: Int64) { writtenByteCount += count }
 
-    /// Checks at the end of the content that a resumed download has got exactly the expected bytes. If not, truncates the file to
+    /// Checks, at the end of the content, that a resumed download has as many bytes as expected. If not, truncates the file to
     /// its earlier content and throws.
-    mutating func complete() throws {
-        guard let expected else { return }
-        guard written == expected else { throw truncateToOffset(expected) }
+    mutating func checkByteCount() throws {
+        guard let expectedByteCount, writtenByteCount != expectedByteCount else { return }
+        throw truncateToOffset(expectedByteCount)
     }
 
-    /// Removes the file and its resume record if this saver has created the file. Called when another attempt saves to another
-    /// name.
+    /// Removes the file and its resume record, if this saver has created the file. `Fetch` calls this method when a later attempt
+    /// saves to another name.
     func discard() {
-        guard isNew else { return }
+        guard mustBeNew else { return }
         try? FileManager.default.removeItem(atPath: path)
         ResumeRecord.remove(path)
     }
 
+    /// Closes the file. Throws if the system reports a write error only then.
     func close() throws {
         do { try handle.close() } catch { throw CommandFailure.unwritable(shownName, error) }
     }

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// The progress of one transfer, formatted as a line of any width. It has no clock: its owner sets `elapsed`.
+/// The progress of one transfer, formatted as a line of any width. It has no clock: `ProgressBoard` sets `elapsed`.
 struct ProgressBar: Hashable, Sendable {
+    /// The fewest columns for the name in a line.
+    private static let minimumNameWidth = 6
+    /// The fewest columns for the bar in a line, with its brackets.
+    private static let minimumBarWidth = 8
+
+    /// The name of the file or the host, as a server or the user has chosen it.
     var name: String
     /// The bytes that the file of a resumed download had before.
     var offset: Int64 = 0
@@ -15,7 +21,7 @@ struct ProgressBar: Hashable, Sendable {
     var outcome: String?
 
     /// The sum of `offset` and `count`, or the maximum if it overflows.
-    private var completed: Int64 {
+    private var completedBytes: Int64 {
         let (sum, overflows) = offset.addingReportingOverflow(count)
         return overflows ? .max : sum
     }
@@ -24,57 +30,74 @@ struct ProgressBar: Hashable, Sendable {
     var rate: Double { count > 0 ? Double(count) / max(elapsed, 0.001) : 0 }
 
     /// The seconds until the transfer is complete; nil if unknown.
-    var remaining: Double? {
+    var remainingSeconds: Double? {
         guard let total, rate > 0 else { return nil }
-        return Double(max(0, total - completed)) / rate
+        return Double(max(0, total - completedBytes)) / rate
     }
 
     /// The completed fraction, from 0 to 1; nil if the total is unknown.
     var fraction: Double? {
         guard let total, total > 0 else { return nil }
-        return min(1, Double(completed) / Double(total))
+        return min(1, Double(completedBytes) / Double(total))
     }
 
-    /// Returns the line for a terminal with this number of columns, which the line never exceeds. Non-ASCII characters are used
-    /// only with `unicode`.
-    func line(columns: Int, unicode: Bool, style: Style = Style(isOn: false)) -> TerminalText {
+    /// Returns the line for a terminal: the name, the bar and the figures, as far as there are columns for them.
+    ///
+    /// - Parameters:
+    ///   - columns: The width of the terminal, which the line never exceeds.
+    ///   - usesUnicode: Whether the line may contain characters other than ASCII.
+    ///   - style: The colours.
+    func line(
+        columns: Int, unicode usesUnicode: Bool, style: Style = Style(isOn: false)
+    ) -> TerminalText {
+        // The last column stays empty, since some terminals would wrap the line.
         let width = max(10, columns - 1)
-        let speed = "\(ByteText.size(Int64(min(rate, 1e18))))/s"
-        let amount = ByteText.size(completed)
-        let tail: String
+        let isNarrow = width < 50
+        let amount = ByteText.size(completedBytes)
+        let figures: String
         if let outcome {
-            tail = "\(amount)  \(speed)  \(outcome)"
+            figures = "\(amount)  \(speed)  \(outcome)"
         } else if let fraction {
             let percent = "\(Int(fraction * 100))%"
-            let left = remaining.map { ByteText.clock($0) } ?? "--:--"
-            tail = width < 50 ? "\(percent) \(speed) \(left)" : "\(percent)  \(amount)  \(speed)  ETA \(left)"
+            let timeLeft = remainingSeconds.map { ByteText.clock($0) } ?? "--:--"
+            figures =
+                isNarrow
+                ? "\(percent) \(speed) \(timeLeft)"
+                : "\(percent)  \(amount)  \(speed)  ETA \(timeLeft)"
         } else {
-            tail = width < 50 ? "\(amount) \(speed)" : "\(amount)  \(speed)  \(ByteText.clock(elapsed))"
+            figures = isNarrow ? "\(amount) \(speed)" : "\(amount)  \(speed)  \(ByteText.clock(elapsed))"
         }
-        let text = tail.count > width ? String(tail.prefix(width)) : tail
-        let room = width - text.count - 1
-        guard room >= 6 else { return "\(text)" }
+        let shortFigures = figures.count > width ? String(figures.prefix(width)) : figures
+        // The columns for the name and the bar, before the figures and a space.
+        let leadingWidth = width - shortFigures.count - 1
+        guard leadingWidth >= Self.minimumNameWidth else { return "\(shortFigures)" }
+        // The name as it is shown on a terminal.
         let label = TerminalFilter.line(name)
         let hasBar = fraction != nil && outcome == nil
-        let labelWidth = min(label.count, hasBar ? max(6, room / 2) : room)
+        let maximumLabelWidth = hasBar ? max(Self.minimumNameWidth, leadingWidth / 2) : leadingWidth
+        let labelWidth = min(label.count, maximumLabelWidth)
         var shortLabel = label
         if label.count > labelWidth {
-            shortLabel = String(label.prefix(max(1, labelWidth - 1))) + (unicode ? "…" : "~")
+            shortLabel = String(label.prefix(max(1, labelWidth - 1))) + (usesUnicode ? "…" : "~")
         }
-        let space = room - shortLabel.count - 1
-        if let fraction, outcome == nil, space >= 8 {
-            return "\(shortLabel) \(bar(fraction, width: space, unicode: unicode, style: style)) \(text)"
+        let barWidth = leadingWidth - shortLabel.count - 1
+        if let fraction, outcome == nil, barWidth >= Self.minimumBarWidth {
+            let bar = bar(fraction, width: barWidth, usesUnicode: usesUnicode, style: style)
+            return "\(shortLabel) \(bar) \(shortFigures)"
         }
-        return "\((shortLabel + " ").padded(to: room + 1))\(text)"
+        return "\((shortLabel + " ").padded(to: leadingWidth + 1))\(shortFigures)"
     }
 
+    /// The rate as text. It is limited to a number that `Int64` can represent.
+    private var speed: String { "\(ByteText.size(Int64(min(rate, 1e18))))/s" }
+
     /// Returns the bar in brackets.
-    private func bar(_ fraction: Double, width: Int, unicode: Bool, style: Style) -> TerminalText {
-        let inner = width - 2
-        let filled = Int(fraction * Double(inner))
-        let (full, empty) = unicode ? ("━", "─") : ("#", "-")
-        let filledPart = String(repeating: full, count: filled)
-        let emptyPart = String(repeating: empty, count: inner - filled)
+    private func bar(_ fraction: Double, width: Int, usesUnicode: Bool, style: Style) -> TerminalText {
+        let innerWidth = width - 2
+        let filledWidth = Int(fraction * Double(innerWidth))
+        let (filledCharacter, emptyCharacter) = usesUnicode ? ("━", "─") : ("#", "-")
+        let filledPart = String(repeating: filledCharacter, count: filledWidth)
+        let emptyPart = String(repeating: emptyCharacter, count: innerWidth - filledWidth)
         return "[\(style.paint(filledPart, .good))\(style.paint(emptyPart, .faint))]"
     }
 
@@ -85,9 +108,8 @@ struct ProgressBar: Hashable, Sendable {
         if let outcome {
             ending = ", \(outcome)"
         } else {
-            ending = remaining.map { ", \(ByteText.clock($0)) left" } ?? ""
+            ending = remainingSeconds.map { ", \(ByteText.clock($0)) left" } ?? ""
         }
-        return
-            "\(name): \(ByteText.size(completed))\(percent), \(ByteText.size(Int64(min(rate, 1e18))))/s\(ending)"
+        return "\(name): \(ByteText.size(completedBytes))\(percent), \(speed)\(ending)"
     }
 }

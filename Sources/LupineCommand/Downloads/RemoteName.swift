@@ -2,14 +2,15 @@
 
 internal import Foundation
 
-/// Makes file names for -O and -J from what a URL or a server says. Compares Unicode scalars, since a combining mark may attach
-/// to any character.
+/// Makes file names for -O from a URL, and for -J from the name that a server suggests. The code compares Unicode scalars and not
+/// characters, since a `/` with a combining mark after it is another character.
 enum RemoteName {
     /// The maximum length of a name in bytes: a file system allows 255, and the suffix of the resume record must fit.
-    private static let mostBytes = 200
+    private static let maximumByteCount = 200
 
-    /// Returns a name that the server has given, sanitized and without the leading dots that would hide the file.
-    static func unhidden(_ name: String) -> String {
+    /// Returns a name that the server has suggested, sanitized and without the leading dots that would hide the file; `download`
+    /// if nothing is left.
+    static func visibleName(_ name: String) -> String {
         let visiblePart = sanitized(name).unicodeScalars.drop { $0 == "." || !isVisible($0) }
         return visiblePart.isEmpty ? "download" : String(visiblePart)
     }
@@ -20,14 +21,16 @@ enum RemoteName {
         return name.isEmpty || name == "." || name == ".." ? "index.html" : name
     }
 
-    /// Returns the name as one path component, without characters that would control a terminal that lists the file. The result
-    /// never has the suffix of a resume record: a server that could write such a file could have parts of two files combined.
+    /// Returns the name as one path component, without characters that would control a terminal that lists the file.
+    ///
+    /// The result never has the suffix of a resume record. With such a file, a server could make a later download combine parts
+    /// of two files.
     private static func sanitized(_ name: String) -> String {
         var result = String.UnicodeScalarView()
-        var count = 0
+        var byteCount = 0
         for scalar in name.unicodeScalars where scalar != "/" && scalar != "\0" && !isLineEnd(scalar) {
-            count += UTF8.width(scalar)
-            guard count <= mostBytes else { break }
+            byteCount += UTF8.width(scalar)
+            guard byteCount <= maximumByteCount else { break }
             result.append(TerminalFilter.isHarmless(scalar) && scalar != "\t" ? scalar : "_")
         }
         let name = String(result)
@@ -35,6 +38,7 @@ enum RemoteName {
             ? name.dropLast() + "_" : name
     }
 
+    /// Whether Unicode counts the scalar among the line ends: LF, VT, FF, CR, NEL, LS, PS.
     private static func isLineEnd(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x0A...0x0D, 0x85, 0x2028, 0x2029: true
@@ -58,12 +62,12 @@ struct SaveLocation: Hashable {
     /// The absolute path.
     let path: String
 
-    /// Decides the file.
+    /// Decides the name and the path of the file.
     ///
     /// - Parameters:
-    ///   - destination: What the option says: -o FILE or -O.
-    ///   - serverName: The name that the server has given, if it may choose the name.
-    ///   - url: The URL, whose last path component is the name for -O otherwise.
+    ///   - destination: The argument of -o, or -O.
+    ///   - serverName: The name that the server has suggested; nil unless the server may choose the name.
+    ///   - url: The URL. Without `serverName`, its last path component is the name for -O.
     ///   - context: The context, whose current directory the file is relative to.
     ///   - folder: The folder of --output-dir.
     init(
@@ -81,6 +85,7 @@ struct SaveLocation: Hashable {
                 name = "\(folder)/\(component)"
                 path = "\(context.path(folder))/\(component)"
             } else {
+                // Without a prefix, the name on a command line would be a home folder or an option.
                 let needsPrefix = component.hasPrefix("~") || component.hasPrefix("-")
                 name = needsPrefix ? "./\(component)" : component
                 path = "\(context.folder)/\(component)"

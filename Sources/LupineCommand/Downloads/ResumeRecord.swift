@@ -3,8 +3,8 @@
 internal import Foundation
 internal import Lupine
 
-/// The known properties of the resource whose first bytes are in a partial file. They prevent that bytes of two versions are
-/// combined.
+/// The known properties of the resource whose first bytes are in a partial file. With them, a resumed download does not combine
+/// bytes of two versions.
 ///
 /// The record is stored in a file beside the partial file until the download is complete. It has three lines: the validator of
 /// the version, the total length, and the content coding of the bytes. A line is empty if its value is unknown or absent.
@@ -13,7 +13,7 @@ struct ResumeRecord: Hashable, Sendable {
     var validator: String?
     /// The length of the complete content.
     var total: Int64?
-    /// The content coding, as `--raw-encoding` saves it.
+    /// The content coding of the bytes; nil unless `--raw-encoding` has saved them undecoded.
     var coding: String?
 
     /// Creates the record of a new file from its response; nil if the server does not support ranges, or the response is not a
@@ -28,6 +28,7 @@ struct ResumeRecord: Hashable, Sendable {
         else { return nil }
         let coding = Self.coding(of: response)
         validator = Self.validator(of: response)
+        // The length of decoded content is unknown.
         if coding == nil || !decodes {
             total = response.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
         }
@@ -57,7 +58,7 @@ struct ResumeRecord: Hashable, Sendable {
         return text
     }
 
-    /// Parses a date in the preferred format of HTTP (RFC 9110 §5.6.7).
+    /// Parses a date in HTTP's preferred format, IMF-fixdate (RFC 9110 §5.6.7).
     private static func date(_ text: String) -> Date? {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
@@ -70,13 +71,16 @@ struct ResumeRecord: Hashable, Sendable {
 
     /// The suffix of a record's file name.
     static let suffix = ".lupine-part"
+    /// Returns the path of the record of a file.
     private static func path(_ file: String) -> String { file + suffix }
     /// The maximum size of a record; response heads are shorter.
-    private static let longest = 1 << 20
+    private static let maximumByteCount = 1 << 20
 
     /// Reads the record of a file; nil if there is none. Only a regular file that the user owns is accepted.
     static func read(for file: String) -> ResumeRecord? {
-        guard let data = try? PrivateFile.readSaved(path(file)), data.count < longest else { return nil }
+        guard let data = try? PrivateFile.readSaved(path(file)), data.count < maximumByteCount else {
+            return nil
+        }
         let lines = String(decoding: data, as: UTF8.self).split(
             separator: "\n", omittingEmptySubsequences: false
         ).map { $0.isEmpty ? nil : String($0) }

@@ -7,9 +7,10 @@ internal import Lupine
 /// Decides at which offset a download resumes (`-C`), which fields its request has, and whether the response matches the partial
 /// file.
 struct Resumption: Sendable {
+    /// The decision about the response.
     enum Verdict: Hashable {
-        /// `count` bytes follow. If the message framing does not limit them to this number, excess bytes are noticed only when
-        /// they arrive.
+        /// `count` bytes follow. Unless the message framing limits the content to this number (`isFramed`), excess bytes are
+        /// noticed only when they arrive.
         case resume(count: Int64, isFramed: Bool)
         /// The file is already complete.
         case complete
@@ -25,7 +26,7 @@ struct Resumption: Sendable {
     private let record: ResumeRecord?
     /// Whether the file has bytes after `offset`, which would be overwritten.
     private let hasBytesAfterOffset: Bool
-    /// Set if the file cannot be resumed.
+    /// The reason why no request is sent; nil if the file can be resumed or the download does not resume.
     private(set) var failure: CommandFailure?
 
     init(
@@ -48,7 +49,7 @@ struct Resumption: Sendable {
             return
         }
         record = ResumeRecord.read(for: path)
-        // A range of a coded body is not a range of the decoded body.
+        // A range counts the bytes of the coded body, so the coding must be that of the partial file.
         var fields = [
             (name: "Range", value: "bytes=\(offset)-"),
             (name: "Accept-Encoding", value: record?.coding ?? "identity"),
@@ -65,7 +66,7 @@ struct Resumption: Sendable {
         }
     }
 
-    /// Whether it is known of which version of the resource the partial file is.
+    /// Whether the resume record says which version of the resource the partial file has.
     var knowsVersion: Bool { record?.validator != nil }
 
     /// Returns a failure that says for which reason the download cannot be resumed, and that the file was not changed.
@@ -89,6 +90,7 @@ struct Resumption: Sendable {
             if let mismatch = versionMismatch(response) { return .refuse(Self.failure(mismatch)) }
             return verdict(onPart: range, response, decodes)
         case 416 where range?.total == offset && (record?.total ?? offset) == offset:
+            // No bytes follow: the partial file is as long as the resource.
             if let mismatch = versionMismatch(response, requiresETag: false) {
                 return .refuse(Self.failure(mismatch))
             }
@@ -137,7 +139,7 @@ struct Resumption: Sendable {
         return "what the server has is another file now, of version \(version) and not of \(recorded)"
     }
 
-    /// Evaluates a 206.
+    /// Evaluates a 206 (Partial Content), whose version matches.
     private func verdict(
         onPart range: ReceivedRange?, _ response: HTTPURLResponse, _ decodes: Bool
     ) -> Verdict {
@@ -177,8 +179,8 @@ struct Resumption: Sendable {
         return .resume(count: count, isFramed: true)
     }
 
-    /// The failure for content that arrives without an HTTP response, as from a file URL: it is complete, and of an unknown
-    /// version.
+    /// The failure for content that arrives without an HTTP response, as from a file URL. Such content always begins at its first
+    /// byte, and its version is unknown.
     static var rangesUnsupported: CommandFailure { failure("what is no answer of a server comes as a whole") }
 
     /// Returns the failure for a part that is longer or shorter than its range.
@@ -197,6 +199,7 @@ struct ReceivedRange: Hashable {
     let total: Int64?
 
     init?(_ text: String) {
+        // The value has the form `bytes FIRST-LAST/TOTAL`, `bytes FIRST-LAST/*` or `bytes */TOTAL`.
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
         let halves = words[1].split(separator: "/", omittingEmptySubsequences: false)
@@ -222,8 +225,8 @@ struct ReceivedRange: Hashable {
     }
 }
 
-/// Writes the file of `-D`. Only its owner may read it, since a head may have cookies, and a file of another user is not written
-/// to.
+/// Writes the file of `-D`, the heads of the responses. Only its owner may read it, since a head may have cookies. A file of
+/// another user is not written to.
 enum HeadFile {
     /// Appends text to the file; `shownName` is its name in errors.
     static func append(_ text: String, to path: String, shownName: String) throws {

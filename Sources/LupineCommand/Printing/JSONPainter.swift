@@ -2,26 +2,27 @@
 
 internal import Foundation
 
-/// Adds line breaks and colours to JSON for people, and changes nothing else. It formats the content while it arrives, without
-/// buffering it.
+/// Adds line breaks and colours to JSON for people, and replaces its white space. It formats the content octet by octet while it
+/// arrives, without buffering it.
 ///
-/// From the first octet on that violates the grammar, the content is written as it is. An octet becomes at most 70 octets, since
-/// the indent stops growing at depth 16.
+/// From the first octet on that violates the grammar, the content is written as it is. The output is at most 70 times as long as
+/// the content, since the indent stops growing at depth 16.
 struct JSONPainter: Sendable {
     /// What was written last, apart from white space.
-    private enum Previous { case nothing, open, comma, colon, value }
+    private enum Previous { case nothing, openBracket, comma, colon, value }
 
     /// The depth at which the indent stops growing.
     static let deepestIndent = 16
     /// The maximum number of blanks that are stored for the case that the content turns out to be invalid.
-    private static let mostBlanks = 64
+    private static let maximumBlankCount = 64
 
     private let style: Style
     private let breaksLines: Bool
-    /// Whether white space before the value is written as it is. Used if each line is a value.
-    private let keepsMargin: Bool
+    /// Whether white space before the value is written as it is. `BodyPresenter` sets this if each line is a value.
+    private let keepsLeadingBlanks: Bool
     private var scanner = JSONScanner()
     private var previous = Previous.nothing
+    /// The number of open brackets and braces.
     private var depth = 0
     /// The white space since the last token, which is written only if the content turns out to be invalid.
     private var blanks: [UInt8] = []
@@ -30,17 +31,19 @@ struct JSONPainter: Sendable {
     /// Whether the content has violated the grammar.
     private var isInvalid = false
 
-    init(style: Style, breaksLines: Bool, keepsMargin: Bool = false) {
+    init(style: Style, breaksLines: Bool, keepsLeadingBlanks: Bool = false) {
         self.style = style
         self.breaksLines = breaksLines
-        self.keepsMargin = keepsMargin
+        self.keepsLeadingBlanks = keepsLeadingBlanks
     }
 
     /// Writes the next octet, with the line breaks and colours before it.
     mutating func write(_ octet: UInt8, to writer: inout ProcessContext.ContentWriter) throws {
         if isInvalid { return try writer.writeContent(octet) }
         let octetClass = scanner.scan(octet)
+        // The octet continues the current scalar.
         if case .scalar(let kind) = octetClass, kind == currentKind { return try writer.writeContent(octet) }
+        // The octet ends the current scalar, if there is one.
         try finish(to: &writer)
         switch octetClass {
         case .blank: return try storeBlank(octet, &writer)
@@ -58,10 +61,10 @@ struct JSONPainter: Sendable {
             try writeWhiteSpace(&writer)
             try writer.writeContent(octet)
             depth += 1
-            previous = .open
+            previous = .openBracket
         case .close:
             depth -= 1
-            if previous != .open, breaksLines { try breakLine(&writer) }
+            if previous != .openBracket, breaksLines { try breakLine(&writer) }
             try writer.writeContent(octet)
             previous = .value
         case .comma:
@@ -81,11 +84,11 @@ struct JSONPainter: Sendable {
         try writer.writeTrusted(style.end)
     }
 
-    /// Writes a blank before the value if `keepsMargin`; stores others.
+    /// Writes a blank that precedes the value if `keepsLeadingBlanks` is true; stores other blanks.
     private mutating func storeBlank(_ octet: UInt8, _ writer: inout ProcessContext.ContentWriter) throws {
-        if keepsMargin, previous == .nothing {
+        if keepsLeadingBlanks, previous == .nothing {
             try writer.writeContent(octet)
-        } else if blanks.count < Self.mostBlanks {
+        } else if blanks.count < Self.maximumBlankCount {
             blanks.append(octet)
         }
     }
@@ -94,16 +97,18 @@ struct JSONPainter: Sendable {
     private func writeWhiteSpace(_ writer: inout ProcessContext.ContentWriter) throws {
         switch previous {
         case .nothing, .value: break
-        case .open: if breaksLines { try breakLine(&writer) }
+        case .openBracket: if breaksLines { try breakLine(&writer) }
         case .comma: if breaksLines { try breakLine(&writer) } else { try writer.writeTrusted(" ") }
         case .colon: try writer.writeTrusted(" ")
         }
     }
 
+    /// Writes a line feed and the indent of the current depth.
     private func breakLine(_ writer: inout ProcessContext.ContentWriter) throws {
         try writer.writeTrusted("\n" + String(repeating: "    ", count: min(depth, Self.deepestIndent)))
     }
 
+    /// Returns the colour of a kind of scalar.
     private static func ink(_ kind: JSONScanner.Kind) -> Style.Ink {
         switch kind {
         case .name: .name

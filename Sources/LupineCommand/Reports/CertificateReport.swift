@@ -32,7 +32,8 @@ enum CertificateReport {
         let der = [UInt8](SecCertificateCopyData(certificate))
         guard let parsed = try? Certificate(der: der) else { return "  \(index). (cannot be read)\n" }
         let names = parsed.subjectAlternativeNames.map(name)
-        let daysLeft = (parsed.notAfter.seconds - now.seconds) / 86_400
+        let secondsPerDay: Int64 = 86_400
+        let daysLeft = (parsed.notAfter.seconds - now.seconds) / secondsPerDay
         let validity: TerminalText
         if parsed.notAfter < now {
             validity = style.paint("expired", .bad)
@@ -47,7 +48,8 @@ enum CertificateReport {
             ("valid", "\(parsed.notBefore) to \(parsed.notAfter) (\(validity))"),
             ("key", "\(parsed.keyType), signed with \(parsed.signatureAlgorithm)"),
         ]
-        if parsed.isAuthority { rows.remove(at: 2) }
+        // An authority has no names, as it is not a server.
+        if parsed.isAuthority { rows.removeAll { $0.name == "names" } }
         if let pin = certificate.af.publicKey?.pin { rows.append(("pin", "\(pin)")) }
         let firstMargin: TerminalText = "  \(index). "
         return rows.enumerated().map { number, row -> TerminalText in
@@ -56,6 +58,7 @@ enum CertificateReport {
         }.joined()
     }
 
+    /// Returns the text for a name of a certificate.
     private static func name(_ name: SubjectAlternativeName) -> String {
         switch name {
         case .dns(let text): text

@@ -3,11 +3,11 @@
 internal import Foundation
 internal import Lupine
 
-/// The curl command that is equivalent to a plan (`--to-curl`), quoted for a POSIX shell. Secrets are hidden unless the user asks
-/// for them.
+/// The curl command line that sends the same request as a plan (`--to-curl`), quoted for a POSIX shell. Secrets are hidden unless
+/// the user asks for them.
 struct CurlLine: Sendable {
     /// The text that replaces a secret.
-    static let hidden = "***"
+    static let secretPlaceholder = "***"
 
     /// The command as one line.
     let text: String
@@ -17,16 +17,16 @@ struct CurlLine: Sendable {
     /// - Parameters:
     ///   - plan: The request.
     ///   - invocation: The options.
-    ///   - context: The context, which files are relative to.
+    ///   - context: The context, whose current directory is the base of relative file names.
     ///   - cookies: The cookies that would be sent.
     init(_ plan: RequestPlan, _ invocation: Invocation, _ context: ProcessContext, cookies: [HTTPCookie]) {
         var words = ["curl"] + Self.methodOptions(plan) + Self.fieldOptions(plan, invocation)
         if let credentials = plan.credentials {
             if plan.usesDigest { words.append(invocation.authType == .any ? "--anyauth" : "--digest") }
-            words += ["-u", "\(credentials.user):\(Self.shown(credentials.password, invocation))"]
+            words += ["-u", "\(credentials.user):\(Self.shownSecret(credentials.password, invocation))"]
         }
         if !cookies.isEmpty {
-            let pairs = cookies.map { "\($0.name)=\(Self.shown($0.value, invocation))" }
+            let pairs = cookies.map { "\($0.name)=\(Self.shownSecret($0.value, invocation))" }
                 .joined(separator: "; ")
             // curl takes a value that begins with `@` for a file name.
             words += pairs.utf8.first == UInt8(ascii: "@") ? ["-H", "Cookie: \(pairs)"] : ["-b", pairs]
@@ -41,15 +41,15 @@ struct CurlLine: Sendable {
         if !invocation.keepsEncoding { words.append("--compressed") }
         let address = plan.url.absoluteString
         if invocation.keepsDotSegments, address.contains("/.") { words.append("--path-as-is") }
-        // curl interprets brackets and braces as patterns.
+        // Without -g, curl interprets brackets and braces as patterns.
         if address.utf8.contains(where: { "[]{}".utf8.contains($0) }) { words.append("-g") }
         words.append(address)
         text = words.map(Self.quoted).joined(separator: " ") + note
     }
 
     /// Returns a secret, or the text that replaces it unless the user asks for secrets.
-    private static func shown(_ secret: String, _ invocation: Invocation) -> String {
-        invocation.showsSecrets ? secret : hidden
+    private static func shownSecret(_ secret: String, _ invocation: Invocation) -> String {
+        invocation.showsSecrets ? secret : secretPlaceholder
     }
 
     /// Returns the option for the method, if curl would use another one for the body.
@@ -70,11 +70,13 @@ struct CurlLine: Sendable {
         var words: [String] = []
         for (name, value) in plan.headers {
             let lowered = name.lowercased()
+            // curl itself sends the `Authorization` of -u, and `Accept: */*`.
             if plan.credentials != nil, !plan.usesDigest, lowered == "authorization" { continue }
             if lowered == "accept", value == "*/*" { continue }
             // curl would read fields from a file of this name. No valid field name begins with `@`.
             if name.utf8.first == UInt8(ascii: "@") { continue }
-            let shownValue = HeadText.secrets.contains(lowered) ? shown(value, invocation) : value
+            let shownValue = HeadText.secretFields.contains(lowered) ? shownSecret(value, invocation) : value
+            // `NAME;` makes curl send an empty field; `NAME:` makes it omit the field.
             words += ["-H", shownValue.isEmpty ? "\(name);" : "\(name): \(shownValue)"]
         }
         let isUpload =
@@ -82,6 +84,7 @@ struct CurlLine: Sendable {
             case .file, .standardInput: true
             case .data, .none: false
             }
+        // curl sends no `Accept-Language` of its own, and no `Content-Type` with an upload.
         for name in plan.omittedFields.sorted()
         where name != "Accept-Language" && !(name == "Content-Type" && isUpload) {
             words += ["-H", "\(name):"]
@@ -124,7 +127,7 @@ struct CurlLine: Sendable {
         }
         words.add("-x", invocation.proxy.map { invocation.showsSecrets ? $0 : hidingPassword($0) })
         if let user = invocation.proxyUser.map({ Credentials($0) }) {
-            words.add("-U", "\(user.user):\(shown(user.password, invocation))")
+            words.add("-U", "\(user.user):\(shownSecret(user.password, invocation))")
         }
         words.add("--noproxy", invocation.noProxy)
         for rule in invocation.connectToRules {
@@ -137,8 +140,9 @@ struct CurlLine: Sendable {
         if invocation.needsTLS13 { words.append("--tlsv1.3") }
         words.add("--ciphers", invocation.ciphers)
         words.add("--tls13-ciphers", invocation.cipherSuites)
-        for item in invocation.addressOverrides {
-            words.add("--resolve", "\(item.host):\(item.port):\(item.addresses.joined(separator: ","))")
+        for override in invocation.addressOverrides {
+            let addresses = override.addresses.joined(separator: ",")
+            words.add("--resolve", "\(override.host):\(override.port):\(addresses)")
         }
         words.add("--unix-socket", invocation.unixSocket)
         words.add("--interface", invocation.interface)
@@ -157,11 +161,12 @@ struct CurlLine: Sendable {
             "--cert",
             invocation.certificate.map { typed in
                 let (file, password) = SessionMaker.fileAndPassword(typed, context)
-                return password == nil || invocation.showsSecrets ? typed : "\(file):\(hidden)"
+                return password == nil || invocation.showsSecrets ? typed : "\(file):\(secretPlaceholder)"
             })
         words.add("--key", invocation.keyFile)
-        words.add("--pass", invocation.keyPassword.map { shown($0, invocation) })
+        words.add("--pass", invocation.keyPassword.map { shownSecret($0, invocation) })
         if !invocation.pins.isEmpty {
+            // `--pin` accepts one slash or two; curl demands two.
             let pins = invocation.pins.map {
                 $0.hasPrefix("sha256//") ? $0 : $0.replacing("sha256/", with: "sha256//")
             }
@@ -176,6 +181,7 @@ struct CurlLine: Sendable {
         for (index, destination) in invocation.destinations.enumerated() {
             switch destination {
             case .file(let file): words.add("-o", file)
+            // The command has one URL, so a second -O would have none.
             case .remoteName: if index == 0 { words.append("-O") }
             }
         }
@@ -200,19 +206,19 @@ struct CurlLine: Sendable {
         return text
     }
 
-    /// Returns a proxy's URL with its password hidden. Compares Unicode scalars, since a combining mark may attach to any
-    /// character.
+    /// Returns a proxy's URL with its password hidden. The code compares Unicode scalars and not characters, since an `@` with a
+    /// combining mark after it is another character.
     private static func hidingPassword(_ proxy: String) -> String {
         let scalars = proxy.unicodeScalars
-        let start = proxy.range(of: "://", options: .literal)?.upperBound ?? scalars.startIndex
-        guard let at = scalars[start...].lastIndex(of: "@"),
-            let colon = scalars[start..<at].firstIndex(of: ":")
+        let authorityStart = proxy.range(of: "://", options: .literal)?.upperBound ?? scalars.startIndex
+        guard let at = scalars[authorityStart...].lastIndex(of: "@"),
+            let colon = scalars[authorityStart..<at].firstIndex(of: ":")
         else { return proxy }
-        return String(scalars[...colon]) + hidden + String(scalars[at...])
+        return String(scalars[...colon]) + secretPlaceholder + String(scalars[at...])
     }
 
-    /// Quotes a word for a shell if necessary. Compares Unicode scalars: for a shell, a quote with a combining mark after it is a
-    /// quote.
+    /// Quotes a word for a shell if necessary. The code compares Unicode scalars and not characters: for a shell, a quote is a
+    /// quote even with a combining mark after it.
     static func quoted(_ word: String) -> String {
         let isPlain = word.unicodeScalars.allSatisfy {
             switch $0 {
@@ -221,8 +227,9 @@ struct CurlLine: Sendable {
             }
         }
         if isPlain, !word.isEmpty { return word }
-        let parts = word.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)
-        return "'" + parts.map { String($0) }.joined(separator: "'\\''") + "'"
+        // Within single quotes only a single quote is special: `'\''` ends the quotes, adds one, and begins them again.
+        let textsBetweenQuotes = word.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)
+        return "'" + textsBetweenQuotes.map { String($0) }.joined(separator: "'\\''") + "'"
     }
 }
 

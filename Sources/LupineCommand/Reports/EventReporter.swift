@@ -4,38 +4,38 @@ internal import Dispatch
 internal import Foundation
 internal import Lupine
 
-/// Prints the events of requests as they happen (`--events`), on its own queue.
+/// Prints the events of requests as they happen (`--events`). The session calls its methods on `queue`.
 final class EventReporter: EventMonitor {
     let queue = DispatchQueue(label: "lupine.events")
     private let sink: ProcessContext.Sink
     private let style: Style
     private let showsSecrets: Bool
     private let clock = ContinuousClock()
-    private let start: ContinuousClock.Instant
+    private let startTime: ContinuousClock.Instant
 
     init(sink: ProcessContext.Sink, style: Style, showsSecrets: Bool) {
         self.sink = sink
         self.style = style
         self.showsSecrets = showsSecrets
-        start = clock.now
+        startTime = clock.now
     }
 
     /// Prints the name and the details of an event, with the time since the start.
     private func printEvent(_ name: String, _ details: String = "") {
-        let time = ByteText.duration((clock.now - start) / .seconds(1))
-        let tail = details.isEmpty ? "" : " \(details)"
-        sink.say("\(style.paint(time.padded(to: 9), .faint)) \(style.paint(name, .name))\(tail)\n")
+        let time = ByteText.duration((clock.now - startTime) / .seconds(1))
+        let spaceAndDetails = details.isEmpty ? "" : " \(details)"
+        sink.say("\(style.paint(time.padded(to: 9), .faint)) \(style.paint(name, .name))\(spaceAndDetails)\n")
     }
 
-    /// Returns the method and the URL of a request, without the parts of the URL that may be secrets.
-    private func address(_ request: URLRequest?) -> String {
+    /// Returns the method and the URL of a request. Unless the user asks for secrets, the URL lacks its query and credentials.
+    private func methodAndURL(_ request: URLRequest?) -> String {
         guard let request, let url = request.url else { return "" }
-        let text = showsSecrets ? url.absoluteString : ShownAddress.text(url)
-        return "\(request.httpMethod ?? "GET") \(text)"
+        let shownURL = showsSecrets ? url.absoluteString : ShownAddress.text(url)
+        return "\(request.httpMethod ?? "GET") \(shownURL)"
     }
 
     func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
-        printEvent("request made", address(urlRequest))
+        printEvent("request made", methodAndURL(urlRequest))
     }
 
     func request(_ request: Request, didCreateTask task: URLSessionTask) {
@@ -48,15 +48,15 @@ final class EventReporter: EventMonitor {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) {
         let space = challenge.protectionSpace
-        let kind = space.authenticationMethod.replacing("NSURLAuthenticationMethod", with: "")
-        printEvent("challenge", "\(kind) from \(space.host):\(space.port)")
+        let method = space.authenticationMethod.replacing("NSURLAuthenticationMethod", with: "")
+        printEvent("challenge", "\(method) from \(space.host):\(space.port)")
     }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest
     ) {
-        printEvent("redirect", "\(response.statusCode) to \(address(request))")
+        printEvent("redirect", "\(response.statusCode) to \(methodAndURL(request))")
     }
 
     func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask) {
@@ -71,10 +71,10 @@ final class EventReporter: EventMonitor {
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
         let time = ByteText.duration(metrics.taskInterval.duration)
-        let reused = metrics.transactionMetrics.filter(\.isReusedConnection).count
+        let reusedCount = metrics.transactionMetrics.filter(\.isReusedConnection).count
         printEvent(
             "metrics",
-            "\(metrics.transactionMetrics.count) transactions, \(reused) on a used connection, \(time)")
+            "\(metrics.transactionMetrics.count) transactions, \(reusedCount) on a used connection, \(time)")
     }
 
     func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {

@@ -3,10 +3,10 @@
 internal import Foundation
 internal import Lupine
 
-/// The timing of a fetch (`--timing`): a row for each transaction, and so for each redirect, challenge and attempt. Times are in
-/// seconds since the start of the first transaction.
+/// The timing of a fetch (`--timing`): a row for each transaction. Each redirect, answered challenge and retry is a transaction
+/// of its own. Times are in seconds since the start of the first transaction.
 struct Waterfall: Sendable {
-    /// A part of a transaction.
+    /// A phase of a transaction, with its name in the output.
     enum Phase: String, CaseIterable, Sendable {
         case lookUp = "look-up"
         case connect = "connect"
@@ -32,13 +32,15 @@ struct Waterfall: Sendable {
     struct Row: Sendable {
         var method: String
         var url: String
+        /// The status code; nil if no response arrived.
         var status: Int?
-        /// Whether the transaction used a connection of an earlier one.
+        /// Whether the transaction used the connection of an earlier one.
         var isReused: Bool
         /// The address and the port of the server or the proxy.
         var remote: String?
         var start: Double
         var end: Double
+        /// The phases that the transaction had, in order. A reused connection needs no look-up, for example.
         var spans: [(phase: Phase, start: Double, end: Double)]
     }
 
@@ -53,21 +55,24 @@ struct Waterfall: Sendable {
 
     init(_ report: FetchReport) {
         let transactions = report.metrics.flatMap(\.transactionMetrics)
-        guard let origin = transactions.compactMap(\.fetchStartDate).min() else {
+        guard let startDate = transactions.compactMap(\.fetchStartDate).min() else {
             self.init(rows: [], total: 0)
             return
         }
-        let rows = transactions.map { Row($0, since: origin) }
-        let ends = report.metrics.map { $0.taskInterval.end.timeIntervalSince(origin) }
+        let rows = transactions.map { Row($0, since: startDate) }
+        let ends = report.metrics.map { $0.taskInterval.end.timeIntervalSince(startDate) }
         self.init(rows: rows, total: max(rows.map(\.end).max() ?? 0, ends.max() ?? 0))
     }
 
     // MARK: for people
 
-    /// Returns the waterfall as lines for this number of columns.
-    func text(columns: Int, unicode: Bool, style: Style) -> TerminalText {
+    /// Returns the waterfall as lines for a terminal with this number of columns. With `usesUnicode`, the bars are blocks and not
+    /// letters.
+    func text(columns: Int, unicode usesUnicode: Bool, style: Style) -> TerminalText {
         guard !rows.isEmpty else { return "Nothing was measured: no request was sent.\n" }
+        // The columns of the bars, which begin after the names of the phases.
         let width = max(10, min(columns, 120) - 14)
+        let isNarrow = columns < 60
         var lines: [TerminalText] = []
         for row in rows {
             let status =
@@ -75,18 +80,20 @@ struct Waterfall: Sendable {
             let reused = row.isReused ? ", connection used again" : ""
             let remote = row.remote.map { " (\($0)\(reused))" } ?? ""
             let address = TerminalFilter.line("\(row.method) \(row.url)")
-            let room = max(10, columns - 5 - (columns < 60 ? 0 : remote.count))
+            // The address is between the status and `remote`.
+            let statusAndMargins = 5
+            let addressWidth = max(10, columns - statusAndMargins - (isNarrow ? 0 : remote.count))
             var shortAddress = address
-            if address.count > room {
-                shortAddress = String(address.prefix(room - 1)) + (unicode ? "…" : "~")
+            if address.count > addressWidth {
+                shortAddress = String(address.prefix(addressWidth - 1)) + (usesUnicode ? "…" : "~")
             }
-            lines.append("\(status) \(shortAddress)\(columns < 60 ? "" : style.paint(remote, .faint))")
+            lines.append("\(status) \(shortAddress)\(isNarrow ? "" : style.paint(remote, .faint))")
             for span in row.spans {
                 let offset = total > 0 ? Int(span.start / total * Double(width)) : 0
                 let length = total > 0 ? max(1, Int((span.end - span.start) / total * Double(width))) : 1
-                let mark = unicode ? "█" : String(span.phase.letter)
+                let block = usesUnicode ? "█" : String(span.phase.letter)
                 let start = min(offset, width - 1)
-                let bar = String(repeating: mark, count: min(length, width - start))
+                let bar = String(repeating: block, count: min(length, width - start))
                 let time = ByteText.duration(span.end - span.start)
                 let label: TerminalText = "  \(span.phase.rawValue.padded(to: 8))"
                 if start + bar.count + time.count + 1 <= width {
@@ -111,6 +118,7 @@ struct Waterfall: Sendable {
         return "\(String(repeating: " ", count: start - time.count - 1))\(time) \(paintedBar)"
     }
 
+    /// Returns the colour of a phase.
     private static func ink(_ phase: Phase) -> Style.Ink {
         switch phase {
         case .lookUp: .name
@@ -152,9 +160,10 @@ struct Waterfall: Sendable {
 }
 
 extension Waterfall.Row {
-    /// Creates the row of a transaction; its times are relative to `origin`.
-    init(_ metrics: URLSessionTaskTransactionMetrics, since origin: Date) {
-        func time(_ date: Date?) -> Double? { date.map { max(0, $0.timeIntervalSince(origin)) } }
+    /// Creates the row of a transaction; its times are relative to `startDate`.
+    init(_ metrics: URLSessionTaskTransactionMetrics, since startDate: Date) {
+        // Returns the seconds from `startDate` to a date.
+        func time(_ date: Date?) -> Double? { date.map { max(0, $0.timeIntervalSince(startDate)) } }
         method = metrics.request.httpMethod ?? "GET"
         url = metrics.request.url.map(ShownAddress.text) ?? ""
         status = (metrics.response as? HTTPURLResponse)?.statusCode
@@ -164,8 +173,8 @@ extension Waterfall.Row {
             return metrics.remotePort.map { "\(name):\($0)" } ?? name
         }
         var spans: [(phase: Waterfall.Phase, start: Double, end: Double)] = []
-        func add(_ phase: Waterfall.Phase, _ startDate: Date?, _ endDate: Date?) {
-            guard let start = time(startDate), let end = time(endDate) else { return }
+        func add(_ phase: Waterfall.Phase, _ phaseStart: Date?, _ phaseEnd: Date?) {
+            guard let start = time(phaseStart), let end = time(phaseEnd) else { return }
             spans.append((phase, start, max(start, end)))
         }
         add(.lookUp, metrics.domainLookupStartDate, metrics.domainLookupEndDate)

@@ -13,6 +13,7 @@ struct WriteOut: Sendable {
     /// with unknown names are removed, as in curl.
     func text(_ format: String) -> TerminalText {
         var text = TerminalText()
+        // The literal text since the last value.
         var literal = ""
         func appendValue(_ value: String) {
             text += TerminalText(trusted: literal) + "\(value)"
@@ -33,7 +34,7 @@ struct WriteOut: Sendable {
                 unread = unread.dropFirst()
                 literal += "%"
             } else if letter == "%", unread.hasPrefix("header{"), let end = unread.firstIndex(of: "}") {
-                let name = String(unread[unread.index(unread.startIndex, offsetBy: 7)..<end])
+                let name = String(unread[..<end].dropFirst("header{".count))
                 appendValue(report.response?.value(forHTTPHeaderField: name) ?? "")
                 unread = unread[unread.index(after: end)...]
             } else if letter == "%", unread.first == "{", let end = unread.firstIndex(of: "}") {
@@ -43,10 +44,12 @@ struct WriteOut: Sendable {
                 literal.append(letter)
             }
         }
+        // Appends the rest of the literal.
         appendValue("")
         return text
     }
 
+    /// The transactions of all attempts.
     private var transactions: [URLSessionTaskTransactionMetrics] {
         report.metrics.flatMap(\.transactionMetrics)
     }
@@ -59,15 +62,16 @@ struct WriteOut: Sendable {
             let code = "\(report.response?.statusCode ?? 0)"
             return String(repeating: "0", count: max(0, 3 - code.count)) + code
         case "http_version":
+            // Without the `HTTP/` before the number.
             return report.response.map { String($0.lupine.version.drop { $0 != "/" }.dropFirst()) } ?? "0"
         case "url": return report.plan.typedURL
         case "url_effective": return (report.response?.url ?? report.plan.url).absoluteString
         case "content_type": return report.response?.value(forHTTPHeaderField: "Content-Type") ?? ""
-        case "size_download": return "\(report.received)"
+        case "size_download": return "\(report.receivedByteCount)"
         case "size_upload": return "\(transactions.map(\.countOfRequestBodyBytesSent).reduce(0, +))"
         case "size_header": return "\(transactions.map(\.countOfResponseHeaderBytesReceived).reduce(0, +))"
         case "size_request": return "\(transactions.map(\.countOfRequestHeaderBytesSent).reduce(0, +))"
-        case "num_redirects": return "\(report.redirects)"
+        case "num_redirects": return "\(report.redirectCount)"
         case "num_connects":
             return "\(transactions.filter { !$0.isReusedConnection && $0.remoteAddress != nil }.count)"
         case "num_headers": return "\(report.response?.lupine.fields.count ?? 0)"
@@ -82,8 +86,8 @@ struct WriteOut: Sendable {
         case "local_port": return lastTransaction?.localPort ?? "0"
         case "method": return lastTransaction?.request.httpMethod ?? report.plan.method
         case "scheme": return report.response?.url?.scheme ?? report.plan.url.scheme ?? ""
-        case "filename_effective": return report.file ?? ""
-        case "exitcode": return "\(report.code.rawValue)"
+        case "filename_effective": return report.shownFileName ?? ""
+        case "exitcode": return "\(report.exitCode.rawValue)"
         case "errormsg": return report.failure?.description ?? ""
         default: return time(name)
         }
@@ -91,22 +95,23 @@ struct WriteOut: Sendable {
 
     /// Returns the value of a placeholder for a time or a speed; empty if the name is unknown.
     private func time(_ name: String) -> String {
-        let origin = transactions.first?.fetchStartDate
-        func since(_ date: Date?) -> Double {
-            guard let origin, let date else { return 0 }
-            return max(0, date.timeIntervalSince(origin))
+        let startDate = transactions.first?.fetchStartDate
+        func secondsSinceStart(_ date: Date?) -> Double {
+            guard let startDate, let date else { return 0 }
+            return max(0, date.timeIntervalSince(startDate))
         }
-        let total = report.metrics.last.map { since($0.taskInterval.end) } ?? 0
+        let total = report.metrics.last.map { secondsSinceStart($0.taskInterval.end) } ?? 0
         let seconds: Double
         switch name {
-        case "time_namelookup": seconds = since(lastTransaction?.domainLookupEndDate)
+        case "time_namelookup": seconds = secondsSinceStart(lastTransaction?.domainLookupEndDate)
         case "time_connect":
-            seconds = since(lastTransaction?.secureConnectionStartDate ?? lastTransaction?.connectEndDate)
-        case "time_appconnect": seconds = since(lastTransaction?.secureConnectionEndDate)
-        case "time_pretransfer": seconds = since(lastTransaction?.requestStartDate)
-        case "time_starttransfer": seconds = since(lastTransaction?.responseStartDate)
+            seconds = secondsSinceStart(
+                lastTransaction?.secureConnectionStartDate ?? lastTransaction?.connectEndDate)
+        case "time_appconnect": seconds = secondsSinceStart(lastTransaction?.secureConnectionEndDate)
+        case "time_pretransfer": seconds = secondsSinceStart(lastTransaction?.requestStartDate)
+        case "time_starttransfer": seconds = secondsSinceStart(lastTransaction?.responseStartDate)
         case "time_total": seconds = total
-        case "speed_download": return "\(total > 0 ? Int64(Double(report.received) / total) : 0)"
+        case "speed_download": return "\(total > 0 ? Int64(Double(report.receivedByteCount) / total) : 0)"
         default: return ""
         }
         return ByteText.decimals(seconds, 6)

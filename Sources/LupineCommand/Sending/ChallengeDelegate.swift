@@ -3,8 +3,8 @@
 internal import Foundation
 internal import Lupine
 
-/// A `SessionDelegate` that with `--digest` rejects Basic challenges, so that the password is never sent in clear. The library
-/// calls it on the session's root queue.
+/// A `SessionDelegate` that rejects Basic challenges if the user asks for Digest (`--digest`), so that the password is never sent
+/// in clear. The library calls it on the session's root queue.
 final class ChallengeDelegate: SessionDelegate, @unchecked Sendable {
     private let allowsOnlyDigest: Bool
 

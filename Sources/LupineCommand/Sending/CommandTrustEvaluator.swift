@@ -5,16 +5,17 @@ internal import Lupine
 /// Evaluates the trust of every server according to the options, and records the presented certificate chains for `--certs`. The
 /// library calls it on the session's root queue.
 final class CommandTrustEvaluator: ServerTrustEvaluating {
-    private let pins: PublicKeyPinsTrustEvaluator?
+    private let pinEvaluator: PublicKeyPinsTrustEvaluator?
+    /// Whether `-k` accepts every certificate.
     private let isInsecure: Bool
-    private let keepsChains: Bool
+    private let recordsChains: Bool
     private let recordedTrusts = Guarded<[(host: String, trust: SecTrust)]>([])
 
-    init(pins: [String], isInsecure: Bool, keepsChains: Bool) throws {
+    init(pins: [String], isInsecure: Bool, recordsChains: Bool) throws {
         self.isInsecure = isInsecure
-        self.keepsChains = keepsChains
+        self.recordsChains = recordsChains
         do {
-            self.pins =
+            pinEvaluator =
                 pins.isEmpty
                 ? nil
                 : try PublicKeyPinsTrustEvaluator(
@@ -26,8 +27,8 @@ final class CommandTrustEvaluator: ServerTrustEvaluating {
     }
 
     func evaluate(_ trust: SecTrust, forHost host: String) throws {
-        if keepsChains { recordedTrusts.withLock { $0.append((host, trust)) } }
-        if let pins { return try pins.evaluate(trust, forHost: host) }
+        if recordsChains { recordedTrusts.withLock { $0.append((host, trust)) } }
+        if let pinEvaluator { return try pinEvaluator.evaluate(trust, forHost: host) }
         if isInsecure { return }
         try trust.af.performDefaultValidation(forHost: host)
         try trust.af.performValidation(forHost: host)
@@ -35,8 +36,8 @@ final class CommandTrustEvaluator: ServerTrustEvaluating {
 
     /// The recorded chains in the order of the evaluations, without duplicates.
     ///
-    /// The certificates are read here and not in `evaluate`: with `-k` the library must not regard the chain as evaluated, so
-    /// that it keeps the server's cookies apart.
+    /// A trust builds its chain when its certificates are first read. They are read here and not in `evaluate`, so that requests
+    /// do not wait for it.
     var presentedChains: [(host: String, certificates: [SecCertificate])] {
         var chains: [(host: String, certificates: [SecCertificate])] = []
         for (host, trust) in recordedTrusts.withLock({ $0 }) {

@@ -3,8 +3,8 @@
 internal import Foundation
 internal import Lupine
 
-/// The cookies and header fields that outlive a request: those of `-b FILE`, `-c FILE` and `--session NAME`. Without any of these
-/// options nothing is kept, as with curl.
+/// The cookies and header fields that outlive a request, and the files that store them: those of `-b FILE`, `-c FILE` and
+/// `--session NAME`. Without any of these options nothing is kept, as with curl.
 ///
 /// A session (`--session`) keeps separate cookies and fields for each origin, and a request gets only those of its URL's origin.
 struct CookieMemory: Sendable {
@@ -21,22 +21,23 @@ struct CookieMemory: Sendable {
     private let memories: [SessionOrigin: OriginMemory]
     /// The cookie storage for URLs without a session; nil if cookies are not kept.
     private let sharedStorage: HTTPCookieStorage?
-    /// The cookies of `-b a=b`, each with the cookie of a file that it replaced in the storage.
-    private var commandLineCookies: [(cookie: HTTPCookie, replaced: HTTPCookie?)] = []
+    /// The cookies of `-b a=b`, each with the cookie of a file that it has replaced in the storage.
+    private var commandLineCookies: [(cookie: HTTPCookie, fileCookie: HTTPCookie?)] = []
 
     /// Reads the files of the options. Throws if one of them cannot be read.
     init(_ invocation: Invocation, _ context: ProcessContext) throws {
         self.invocation = invocation
         self.context = context
+        // The argument of `-b` is a file name unless it has an equals sign.
         let files = invocation.cookies.filter { !$0.contains("=") }
         let keepsCookies = !files.isEmpty || invocation.cookieJar != nil || invocation.userSessionName != nil
         sharedStorage = keepsCookies ? Self.emptyStorage() : nil
         let store = invocation.userSessionName.map { SessionStore($0, context) }
         self.store = store
         var memories: [SessionOrigin: OriginMemory] = [:]
-        for typed in invocation.urls {
+        for typedURL in invocation.urls {
             guard let store,
-                let origin = SessionOrigin(try Address(typed, scheme: invocation.defaultScheme).url()),
+                let origin = SessionOrigin(try Address(typedURL, scheme: invocation.defaultScheme).url()),
                 memories[origin] == nil,
                 let storage = Self.emptyStorage()
             else { continue }
@@ -47,6 +48,7 @@ struct CookieMemory: Sendable {
             memories[origin] = OriginMemory(session: session, storage: storage)
         }
         self.memories = memories
+        // `-b ""` names no file: it only asks for cookies to be kept.
         for file in files where !file.isEmpty {
             let data: Data
             do { data = try PrivateFile.read(context.path(file)) } catch {
@@ -57,6 +59,7 @@ struct CookieMemory: Sendable {
         }
     }
 
+    /// Returns a new storage in memory.
     private static func emptyStorage() -> HTTPCookieStorage? {
         URLSessionConfiguration.ephemeral.httpCookieStorage
     }
@@ -67,6 +70,7 @@ struct CookieMemory: Sendable {
             + [sharedStorage].compactMap { $0 }
     }
 
+    /// Returns what the session keeps for the URL's origin; nil without a session.
     private func memory(for url: URL) -> OriginMemory? { SessionOrigin(url).flatMap { memories[$0] } }
 
     /// Whether the options ask for cookies to be kept.
@@ -80,20 +84,23 @@ struct CookieMemory: Sendable {
         memory(for: url)?.session.headers.map { ($0.name, $0.value) } ?? []
     }
 
-    /// Adds the cookies of `-b a=b` to the storages. They are restricted to the origins of these URLs: to their ports, and with
-    /// `Secure` if all URLs of the host are https.
+    /// Adds the cookies of `-b a=b` to the storages, for the hosts of these URLs.
+    ///
+    /// A cookie is sent only to the ports of its host's URLs, and only over https if all of these URLs are https.
     mutating func addCommandLineCookies(for urls: [URL]) {
         let pairs = invocation.cookies.filter { $0.contains("=") }.flatMap { $0.split(separator: ";") }
         guard !pairs.isEmpty else { return }
-        var doneOrigins: Set<String> = []
+        // The origins, or without a session the hosts, that have the cookies already.
+        var servedOrigins: Set<String> = []
         for url in urls {
             guard let storage = storage(for: url), let host = url.host, let origin = SessionOrigin(url) else {
                 continue
             }
+            // The origins of the same host whose cookies are in the same storage.
             let origins = urls.filter { self.storage(for: $0) === storage }.compactMap { SessionOrigin($0) }
                 .filter { $0.host == origin.host }
-            // In a storage, the URLs of a host share a cookie.
-            guard doneOrigins.insert(store != nil ? origin.text : origin.host).inserted else { continue }
+            // Without a session, all URLs of a host use one storage and so share its cookies.
+            guard servedOrigins.insert(store != nil ? origin.text : origin.host).inserted else { continue }
             for pair in pairs { addCookie(pair, for: host, origins, in: storage) }
         }
     }
@@ -110,23 +117,23 @@ struct CookieMemory: Sendable {
         ]
         if origins.allSatisfy({ $0.scheme == "https" }) { properties[.secure] = "TRUE" }
         guard let cookie = HTTPCookie(properties: properties) else { return }
-        var replaced = storage.cookies?.first {
+        var fileCookie = storage.cookies?.first {
             $0.name == cookie.name && $0.domain == cookie.domain && $0.path == cookie.path
         }
-        // If a name occurs twice, the second cookie replaces the first, and so also the cookie of the file.
-        if let earlier = commandLineCookies.first(where: { $0.cookie === replaced }) {
-            replaced = earlier.replaced
+        // If a name occurs twice on the command line, the second cookie replaces the first, and inherits its file's cookie.
+        if let earlier = commandLineCookies.first(where: { $0.cookie === fileCookie }) {
+            fileCookie = earlier.fileCookie
         }
         storage.setCookie(cookie)
-        commandLineCookies.append((cookie, replaced))
+        commandLineCookies.append((cookie, fileCookie))
     }
 
     // MARK: writing
 
-    /// Returns the cookies of a storage that are saved, and whether it has cookies of servers whose certificate was not checked.
+    /// Returns the cookies of a storage that are saved, and whether the storage has cookies of untrusted servers.
     ///
-    /// These are not saved, nor are those of the command line, nor those that are restricted to ports, which the file formats
-    /// cannot express.
+    /// Three kinds of cookies are not saved: those of servers whose certificate was not checked, those of the command line, and
+    /// those that are restricted to ports, which the file formats cannot express.
     private func savedCookies(in storage: HTTPCookieStorage) -> (cookies: [HTTPCookie], hasUntrusted: Bool) {
         let all = storage.cookies ?? []
         let trusted = all.filter { !invocation.isInsecure || Self.isTrusted($0, in: storage) }
@@ -134,7 +141,8 @@ struct CookieMemory: Sendable {
             guard let entry = commandLineCookies.first(where: { $0.cookie === cookie }) else {
                 return cookie
             }
-            return entry.replaced
+            // The cookie of the file is saved again in place of the one that replaced it.
+            return entry.fileCookie
         }
         return (cookies.filter { $0.portList == nil }, trusted.count < all.count)
     }
@@ -147,7 +155,7 @@ struct CookieMemory: Sendable {
         let host = cookie.domain.hasPrefix(".") ? String(cookie.domain.dropFirst()) : cookie.domain
         components.host = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
         components.port = cookie.portList?.first?.intValue
-        guard let root = components.url, let url = URL(string: root.absoluteString + cookie.path) else {
+        guard let rootURL = components.url, let url = URL(string: rootURL.absoluteString + cookie.path) else {
             return false
         }
         return storage.cookies(for: url)?.contains { $0 === cookie } ?? false
@@ -157,14 +165,14 @@ struct CookieMemory: Sendable {
     func save() throws {
         let store = invocation.savesSession ? store : nil
         let savesCookies = invocation.cookieJar != nil || store != nil
-        let saved = savesCookies ? storages.map(savedCookies) : []
-        if !invocation.isSilent, saved.contains(where: \.hasUntrusted) {
+        let cookieSets = savesCookies ? storages.map(savedCookies) : []
+        if !invocation.isSilent, cookieSets.contains(where: \.hasUntrusted) {
             context.errors.say(
                 "lupine: cookies of a server that nobody has checked (-k) were for this run, and are not kept\n"
             )
         }
         if let jar = invocation.cookieJar {
-            let text = NetscapeCookieFile.text(saved.flatMap(\.cookies))
+            let text = NetscapeCookieFile.text(cookieSets.flatMap(\.cookies))
             if jar == "-" {
                 try context.output.print("\(lines: text)")
             } else {
@@ -174,6 +182,7 @@ struct CookieMemory: Sendable {
             }
         }
         guard let store else { return }
+        // The session also keeps the header fields of the command line.
         var headers: [(name: String, value: String)] = []
         try HeaderEdits(invocation, context).apply(to: &headers)
         try store.save(

@@ -6,10 +6,11 @@ internal import Lupine
 // The end of a fetch: its failure, the last changes to its file, and its report.
 
 extension Fetch {
-    /// Returns the failure of an attempt; nil if it succeeded or its verdict makes the fetch end or repeat without one.
+    /// Returns the failure of an attempt. Returns nil if the attempt succeeded, and if its verdict ends or repeats the fetch
+    /// without a failure.
     func failure(of completion: DataStreamRequest.Completion, _ verdict: Verdict) -> CommandFailure? {
         if case .refused(let failure) = verdict { return failure }
-        if context.interruption.hasCome { return interruptedFailure }
+        if context.interruption.hasOccurred { return interruptedFailure }
         switch verdict {
         case .complete, .unchanged, .retry: return nil
         case .undecided, .accepted, .refused: break
@@ -29,11 +30,12 @@ extension Fetch {
             do {
                 if failure == nil {
                     try state.presenter?.finish()
-                    try state.saver?.complete()
+                    try state.saver?.checkByteCount()
                 }
                 try state.saver?.close()
                 if failure == nil, invocation.setsModificationDate { setModificationDate(state) }
             } catch { failure = failure ?? error as? CommandFailure ?? Self.outputFailure(error) }
+            // With --fail-with-body the content of an error response is accepted, and its status still is a failure.
             if failure == nil, invocation.failsOnErrorStatus, let response = state.report.response,
                 response.statusCode >= 400, case .accepted = state.verdict
             {
@@ -48,14 +50,17 @@ extension Fetch {
             let isError = (state.report.response?.statusCode ?? 200) >= 400
             if let saver = state.saver {
                 if failure == nil { ResumeRecord.remove(saver.path) }
-                state.report.isResumable =
-                    failure.map { $0.code != .resume } == true && !isError && offset + saver.written > 0
-                    && saver.isRegular && !invocation.savesHead && invocation.range == nil
-                state.report.file = saver.shownName
+                // A failure to resume (`.resume`) would only occur again.
+                let canResumeAfterFailure = failure != nil && failure?.code != .resume
+                let hasBytes = offset + saver.writtenByteCount > 0
+                let savesPlainContent =
+                    saver.isRegular && !invocation.savesHead && invocation.range == nil
+                state.report.isResumable = canResumeAfterFailure && !isError && hasBytes && savesPlainContent
+                state.report.shownFileName = saver.shownName
             }
             updateResumeRecord(state.verdict)
             state.report.failure = failure
-            if let row = state.row { board?.finish(row, Self.rowOutcome(state.verdict, failure)) }
+            if let row = state.rowNumber { board?.finish(row, Self.rowOutcome(state.verdict, failure)) }
             return state.report
         }
     }

@@ -21,10 +21,10 @@ extension Fetch {
         let isServerNamed =
             destination == .remoteName && invocation.usesServerFileName && offset == 0
             && response?.value(forHTTPHeaderField: "Content-Disposition") != nil
-        let serverName = isServerNamed ? response?.suggestedFilename.map(RemoteName.unhidden) : nil
+        let serverName = isServerNamed ? response?.suggestedFilename.map(RemoteName.visibleName) : nil
         // A download resumes the file that `resumption` has checked, whatever name the response suggests.
         let location = SaveLocation(destination, serverName, plan.url, context, in: invocation.outputFolder)
-        state.report.file = location.name
+        state.report.shownFileName = location.name
         if invocation.createsFolders { location.makeFolder() }
         if state.saver?.path == location.path, offset == 0 {
             // An earlier attempt has started the file.
@@ -32,8 +32,8 @@ extension Fetch {
         } else {
             let saver = try FileSaver(
                 path: location.path, shownName: location.name, offset: offset,
-                expected: state.remainder?.count, isNew: isServerNamed, in: files, for: urlIndex)
-            // The earlier attempt's file is discarded only now that the new one is open.
+                expectedByteCount: state.remainder?.count, mustBeNew: isServerNamed, in: files, for: urlIndex)
+            // An earlier attempt may have saved to another name. Its file is discarded last, so that it stays if opening fails.
             state.saver?.discard()
             state.saver = saver
         }
@@ -43,7 +43,8 @@ extension Fetch {
             context.errors.say(
                 "lupine: nothing says of which version \(location.name) is; what comes is put behind it\n")
         }
-        if let row = state.row {
+        if let row = state.rowNumber {
+            // -1 stands for an unknown length, as in `expectedContentLength`.
             let length = response?.expectedContentLength ?? -1
             board?.update(row) {
                 $0.offset = offset
@@ -59,12 +60,13 @@ extension Fetch {
         if let record { record.write(for: path) } else { ResumeRecord.remove(path) }
     }
 
-    /// Prints or saves a piece of content. Throws if it cannot be written, or exceeds `--max-filesize`.
+    /// Prints or saves the next bytes of the content. Throws if they cannot be written, or exceed `--max-filesize`.
     func receive(_ data: Data) throws {
         try state.withLock { state in
             // Content from a file or data URL arrives without a head.
             if case .undecided = state.verdict {
                 guard offset == 0 else {
+                    // Such content always begins at its first byte.
                     let failure = Resumption.rangesUnsupported
                     state.verdict = .refused(failure)
                     throw failure
@@ -72,9 +74,10 @@ extension Fetch {
                 state.verdict = .accepted
                 try openDestination(for: nil, &state)
             }
+            // The rest of a response that is not accepted is dropped.
             guard case .accepted = state.verdict else { return }
-            state.report.received += Int64(data.count)
-            if let limit = invocation.maximumFileSize, state.report.received > limit {
+            state.report.receivedByteCount += Int64(data.count)
+            if let limit = invocation.maximumFileSize, state.report.receivedByteCount > limit {
                 let failure = Self.tooLargeFailure(plan.url, limit)
                 state.verdict = .refused(failure)
                 throw failure
@@ -82,10 +85,10 @@ extension Fetch {
             if state.saver != nil {
                 do { try state.saver?.write(data) } catch {
                     state.verdict = .refused(
-                        error as? CommandFailure ?? .unwritable(state.report.file ?? "", error))
+                        error as? CommandFailure ?? .unwritable(state.report.shownFileName ?? "", error))
                     throw error
                 }
-                if let row = state.row { board?.update(row) { $0.count += Int64(data.count) } }
+                if let row = state.rowNumber { board?.update(row) { $0.count += Int64(data.count) } }
                 return
             }
             guard output.parts.contains(.responseBody) else { return }
@@ -106,14 +109,19 @@ extension Fetch {
     /// Returns the regular file into which the transport may write the content directly; nil if there is none, so that `receive`
     /// gets the content.
     func directFile() -> FileHandle? {
-        let (file, row, stream) = state.withLock { state -> (FileHandle?, Int?, DataStreamRequest?) in
+        let (file, row, stream) = state.withLock {
+            state -> (file: FileHandle?, row: Int?, stream: DataStreamRequest?) in
+            // Excess bytes of an unframed remainder, and of a limited file, are noticed only by `receive`.
             guard case .accepted = state.verdict, let saver = state.saver, saver.isRegular,
                 state.remainder?.isFramed != false, invocation.maximumFileSize == nil
             else { return (nil, nil, nil) }
             state.isSavedDirectly = true
-            return (saver.handle, state.row, state.stream)
+            return (saver.handle, state.rowNumber, state.stream)
         }
-        if file != nil, let row, let task = stream?.task { board?.poll(row) { task.countOfBytesReceived } }
+        // `receive` does not count these bytes, so the board asks the task for their number.
+        if file != nil, let row, let task = stream?.task {
+            board?.setByteCounter(of: row) { task.countOfBytesReceived }
+        }
         return file
     }
 
@@ -122,8 +130,8 @@ extension Fetch {
         state.withLock { state in
             guard state.isSavedDirectly else { return }
             state.isSavedDirectly = false
-            state.report.received += count
-            state.saver?.addWritten(count)
+            state.report.receivedByteCount += count
+            state.saver?.addWrittenBytes(count)
         }
     }
 
@@ -131,7 +139,10 @@ extension Fetch {
 
     /// Shows the progress of the upload, until the response arrives and its download is shown instead.
     func updateUploadProgress(_ count: Int64, of total: Int64) {
-        let row = state.withLock { state in state.saver == nil && state.presenter == nil ? state.row : nil }
+        let row = state.withLock { state in
+            let showsUpload = state.saver == nil && state.presenter == nil
+            return showsUpload ? state.rowNumber : nil
+        }
         guard let row else { return }
         board?.update(row) {
             $0.count = count

@@ -6,9 +6,10 @@ internal import Lupine
 // The verdict on a response, made when its head arrives, and the output of the head.
 
 extension Fetch {
-    /// Handles the head of a response. Returns whether its body is to be received.
-    func handleHead(_ response: HTTPURLResponse) -> Bool {
-        if wire != nil { WireReporter.blockUntilEventsAreReported(of: session) }
+    /// Decides what happens with a response, when its head arrives. Returns whether its body is to be received. Blocks until the
+    /// heads that were sent and received before are printed.
+    func receiveHead(_ response: HTTPURLResponse) -> Bool {
+        if wireReporter != nil { WireReporter.blockUntilEventsAreReported(of: session) }
         do {
             return try state.withLock { state in try setVerdict(on: response, &state) }
         } catch {
@@ -23,6 +24,7 @@ extension Fetch {
     /// be received.
     private func setVerdict(on response: HTTPURLResponse, _ state: inout State) throws -> Bool {
         state.report.response = response
+        // This is the response of a redirect that is not allowed.
         if let failure = state.redirects.failure {
             state.verdict = .refused(failure)
             return false
@@ -70,7 +72,7 @@ extension Fetch {
         return true
     }
 
-    /// Returns the failure that `--fail` makes of a status from 400 on.
+    /// Returns the failure for a status from 400 on, which `--fail` asks for.
     func statusFailure(_ response: HTTPURLResponse) -> CommandFailure {
         let status = response.statusCode
         let reason = response.lupine.reason

@@ -5,7 +5,7 @@ internal import Lupine
 
 /// Loads one URL: sends the request, retries it, and prints or saves the content.
 ///
-/// The library calls `handleRedirect` and `directFile` on the session's root queue, and the other callbacks on `queue`, which is
+/// The library calls `allowRedirect` and `directFile` on the session's root queue, and the other callbacks on `queue`, which is
 /// serial. A lock guards the state.
 final class Fetch: Sendable {
     /// The decision about a response, made when its head arrives.
@@ -16,7 +16,7 @@ final class Fetch: Sendable {
         case accepted
         /// The response is dropped, and another attempt starts after this number of seconds.
         case retry(Double)
-        /// The response, or what is left of it, is dropped, and the fetch fails.
+        /// The response, or the part of it that has not arrived yet, is dropped, and the fetch fails.
         case refused(CommandFailure)
         /// The response is dropped: the file to resume is already complete.
         case complete
@@ -34,27 +34,33 @@ final class Fetch: Sendable {
     /// The state that `state` guards with its lock.
     struct State {
         var verdict = Verdict.undecided
+        /// Prints the content; nil until a response is accepted, and if the content is saved.
         var presenter: BodyPresenter?
+        /// Saves the content; nil until a response is accepted, and if the content is printed.
         var saver: FileSaver?
+        /// The result so far.
         var report: FetchReport
-        /// The index of this fetch's row on the progress board.
-        var row: Int?
+        /// The number of this fetch's row on the progress board.
+        var rowNumber: Int?
         /// The stream of the current attempt.
         var stream: DataStreamRequest?
         /// Whether the transport writes this attempt's content into the file, without passing it to `receive`.
         var isSavedDirectly = false
         /// The bytes that must follow the partial file; nil unless a download is resumed.
         var remainder: Remainder?
+        /// The redirects that this attempt may follow.
         var redirects: RedirectAllowance
+        /// The retries that are allowed.
         var schedule: RetrySchedule
-        var start = ContinuousClock.now
+        /// The time at which the first attempt started.
+        var startTime = ContinuousClock.now
 
         /// Returns the seconds to wait before another attempt; nil if it would start after the limit of `--retry-max-time`.
         ///
         /// - Parameter retryAfter: The seconds of the response's `Retry-After`, if it has any.
         func retryDelay(retryAfter: Double?) -> Double? {
             schedule.retryDelay(
-                retryAfter: retryAfter, elapsed: (ContinuousClock.now - start) / .seconds(1))
+                retryAfter: retryAfter, elapsed: (ContinuousClock.now - startTime) / .seconds(1))
         }
     }
 
@@ -63,30 +69,32 @@ final class Fetch: Sendable {
     let context: ProcessContext
     let session: Session
     let output: OutputPlan
+    /// The file that the content is saved to; nil if the content is printed.
     let destination: Invocation.Destination?
+    /// Shows the progress; nil if the options do not ask for it.
     let board: ProgressBoard?
     /// The files that the URLs of this command line are saved to.
     let files: SavedFiles
     /// The index of this URL on the command line.
     let urlIndex: Int
     let reporter: FetchReporter
-    /// Prints the heads that are sent and received; nil if the options do not ask for them.
-    let wire: WireReporter?
+    /// Reports the heads that are sent and received to `reporter`, which prints them; nil if the options do not ask for them.
+    let wireReporter: WireReporter?
     let state: Guarded<State>
     let resumption: Resumption
-    /// The length of the partial file of a resumed download.
+    /// The length of the partial file of a resumed download; 0 if the download is not resumed.
     var offset: Int64 { resumption.offset }
     private let queue = DispatchQueue(label: "lupine.fetch")
 
     init(
         _ plan: RequestPlan, _ invocation: Invocation, _ context: ProcessContext, session: Session,
-        wire: WireReporter?, output: OutputPlan, destination: Invocation.Destination?, board: ProgressBoard?,
-        files: SavedFiles, urlIndex: Int
+        wire wireReporter: WireReporter?, output: OutputPlan, destination: Invocation.Destination?,
+        board: ProgressBoard?, files: SavedFiles, urlIndex: Int
     ) {
         self.invocation = invocation
         self.context = context
         self.session = session
-        self.wire = wire
+        self.wireReporter = wireReporter
         self.output = output
         self.destination = destination
         self.board = board
@@ -100,14 +108,14 @@ final class Fetch: Sendable {
             report: FetchReport(plan: plan), redirects: RedirectAllowance(invocation),
             schedule: RetrySchedule(invocation))
         // The board's rows are in the order of the URLs, in whatever order these are loaded.
-        state.row = board?.add(Self.rowName(plan, invocation, destination))
+        state.rowNumber = board?.add(Self.rowName(plan, invocation, destination))
         self.state = Guarded(state)
     }
 
     /// Loads the URL and returns the result.
     func run() async -> FetchReport {
         if let failure = resumption.failure { return finish(failure) }
-        state.withLock { $0.start = .now }
+        state.withLock { $0.startTime = .now }
         while true {
             state.withLock { state in
                 state.verdict = .undecided
@@ -117,25 +125,27 @@ final class Fetch: Sendable {
             let (verdict, report, schedule) = state.withLock { state in
                 if let metrics = completion.metrics { state.report.metrics.append(metrics) }
                 if let response = completion.response { state.report.response = response }
-                state.report.redirects = state.redirects.followed
+                state.report.redirectCount = state.redirects.followedCount
                 return (state.verdict, state.report, state.schedule)
             }
             let failure = failure(of: completion, verdict)
+            // The seconds until the next attempt; nil if this attempt was the last.
             var retryDelay: Double?
             if case .retry(let delay) = verdict {
                 retryDelay = delay
-            } else if let failure, report.received == 0, schedule.allowsRetry(after: failure),
+            } else if let failure, report.receivedByteCount == 0, schedule.allowsRetry(after: failure),
                 canSendBodyAgain || !Self.hasSentRequest(completion)
             {
                 retryDelay = state.withLock { $0.retryDelay(retryAfter: nil) }
             }
-            guard let retryDelay, !context.interruption.hasCome else { return finish(failure) }
+            guard let retryDelay, !context.interruption.hasOccurred else { return finish(failure) }
             state.withLock { $0.schedule.advance() }
+            // `schedule` is a copy from before `advance`, and still counts this retry.
             reporter.printRetry(
                 after: retryDelay, of: failure, completion.response,
                 retriesLeft: schedule.retriesLeft - 1)
-            await context.interruption.pause(retryDelay)
-            if context.interruption.hasCome { return finish(interruptedFailure) }
+            await context.interruption.wait(atMostSeconds: retryDelay)
+            if context.interruption.hasOccurred { return finish(interruptedFailure) }
         }
     }
 
@@ -180,20 +190,21 @@ final class Fetch: Sendable {
                 self.updateUploadProgress(progress.completedUnitCount, of: progress.totalUnitCount)
             }
         }
-        if let wire {
+        if let wireReporter {
             stream.onURLSessionTaskCreation(on: queue) { [session, reporter] task in
-                wire.assign(task.taskIdentifier, of: session, to: reporter)
+                wireReporter.assign(task.taskIdentifier, of: session, to: reporter)
             }
         }
         if let file = plan.bodyFile { stream.sendContent(of: file) }
         state.withLock { $0.stream = stream }
         defer { release(stream) }
         stream.saveContent { _ in self.directFile() }
-        let listener = context.interruption.listen { stream.cancel() }
-        defer { context.interruption.forget(listener) }
+        // After an interruption, the stream completes with an error.
+        let listener = context.interruption.addListener { stream.cancel() }
+        defer { context.interruption.remove(listener) }
         let completion = await withCheckedContinuation { continuation in
             stream.onHTTPResponse(on: queue) { response, completionHandler in
-                completionHandler(self.handleHead(response) ? .allow : .cancel)
+                completionHandler(self.receiveHead(response) ? .allow : .cancel)
             }
             stream.responseStream(on: queue) { stream in
                 switch stream.event {
@@ -202,8 +213,8 @@ final class Fetch: Sendable {
                 }
             }
         }
-        if let wire {
-            if let task = stream.task { wire.removeReporter(of: task.taskIdentifier, of: session) }
+        if let wireReporter {
+            if let task = stream.task { wireReporter.removeReporter(of: task.taskIdentifier, of: session) }
             await WireReporter.suspendUntilEventsAreReported(of: session)
         }
         addSavedBytes(stream.task?.countOfBytesReceived ?? 0)
@@ -216,13 +227,14 @@ final class Fetch: Sendable {
 
     // MARK: redirects
 
-    /// Returns whether a redirect is followed, and prints its head if the options ask for it. Called on the session's root queue.
-    func handleRedirect(_ task: URLSessionTask, _ response: HTTPURLResponse, to request: URLRequest) -> Bool {
+    /// Returns whether a redirect is followed, and prints its head if the options ask for it. The library calls this method on
+    /// the session's root queue.
+    func allowRedirect(_ task: URLSessionTask, _ response: HTTPURLResponse, to request: URLRequest) -> Bool {
         guard state.withLock({ $0.redirects.allowRedirect(from: plan.url, to: request.url) }) else {
             return false
         }
-        if let wire {
-            wire.assign(task.taskIdentifier, of: session, to: reporter)
+        if let wireReporter {
+            wireReporter.assign(task.taskIdentifier, of: session, to: reporter)
             WireReporter.blockUntilEventsAreReported(of: session)
         }
         if output.showsRedirectHeads {
@@ -242,6 +254,6 @@ private struct FetchRedirectHandler: RedirectHandler {
         _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
         completion: @escaping (URLRequest?) -> Void
     ) {
-        completion(fetch.handleRedirect(task, response, to: request) ? request : nil)
+        completion(fetch.allowRedirect(task, response, to: request) ? request : nil)
     }
 }

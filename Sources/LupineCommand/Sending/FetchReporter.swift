@@ -4,7 +4,8 @@ internal import Foundation
 internal import Lupine
 internal import LupineTransport
 
-/// Prints the messages of a fetch as the options ask for them: its requests, the heads of its responses, its retries.
+/// Prints the messages of a fetch as the options ask for them: its requests, the heads of its responses, its retries. Errors of
+/// printing are ignored, except for the file of `-D`.
 struct FetchReporter: Sendable {
     let invocation: Invocation
     let context: ProcessContext
@@ -14,12 +15,13 @@ struct FetchReporter: Sendable {
 
     /// Returns the format of the heads that `-v` prints. Cookies are shown, other secrets only with `--show-secrets`.
     private func verboseFormat(margin: TerminalText) -> HeadText {
-        let secrets = HeadText.secrets.subtracting(["cookie", "set-cookie"])
+        let secretFields = HeadText.secretFields.subtracting(["cookie", "set-cookie"])
         return HeadText(
-            style: output.errorStyle, margin: margin, hiddenFields: invocation.showsSecrets ? [] : secrets)
+            style: output.errorStyle, margin: margin,
+            hiddenFields: invocation.showsSecrets ? [] : secretFields)
     }
 
-    /// Prints a request whose head was sent as these octets.
+    /// Prints a request: its head as the octets that were sent, and its content if it has any.
     func printRequest(_ head: [UInt8], hasContent: Bool) {
         if invocation.isVerbose { context.errors.say(verboseFormat(margin: "> ").request(head)) }
         if output.parts.contains(.requestHead) {
@@ -35,7 +37,7 @@ struct FetchReporter: Sendable {
         }
     }
 
-    /// Prints an event of an HTTP/2 connection that is not part of a message, with `-vv`.
+    /// Prints an event of an HTTP/2 connection, such as a GOAWAY, if the options ask for these events (`-vv`).
     func printNotice(_ notice: HTTP2Notice) {
         guard invocation.reportsHTTP2Events else { return }
         let text = output.errorStyle.paint("* HTTP/2: \(notice)", .faint)
@@ -77,7 +79,8 @@ struct FetchReporter: Sendable {
     /// Formats a head for printing or saving.
     func headText(_ response: HTTPURLResponse) -> TerminalText { outputFormat.response(response) }
 
-    /// The format of response heads on the standard output, whose lines end as in the message unless it is a terminal.
+    /// The format of response heads on the standard output. Lines end with CRLF, as in the message, unless the output is a
+    /// terminal.
     private var outputFormat: HeadText {
         HeadText(style: output.outputStyle, lineEnd: context.output.isTerminal ? "\n" : "\r\n")
     }

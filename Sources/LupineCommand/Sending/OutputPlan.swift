@@ -2,18 +2,25 @@
 
 /// What a fetch prints and in which form, decided once from the options and from whether the outputs are terminals.
 struct OutputPlan: Sendable {
-    /// The parts that are printed on the standard output, or saved into the file (the head with `-i`).
+    /// The parts that are printed on the standard output. If the body is saved, a head of `-i` is saved into the same file.
     let parts: Invocation.MessageParts
     /// Whether `WireReporter` prints each response head when it arrives, redirects included, so that heads and requests are in
     /// order.
     let printsHeadsOnArrival: Bool
     /// Whether the heads of redirects are printed too.
     let showsRedirectHeads: Bool
+    /// How bodies are printed.
     let manner: BodyPresenter.Manner
     let outputStyle: Style
     let errorStyle: Style
 
-    init(_ invocation: Invocation, _ context: ProcessContext, saves: Bool) {
+    /// Creates the plan for one URL.
+    ///
+    /// - Parameters:
+    ///   - invocation: The options.
+    ///   - context: The context, which has the outputs.
+    ///   - savesContent: Whether the content is saved to a file.
+    init(_ invocation: Invocation, _ context: ProcessContext, saves savesContent: Bool) {
         let isTerminal = context.output.isTerminal
         outputStyle = Style(isOn: context.usesColor(on: context.output, invocation.color))
         errorStyle = Style(isOn: context.usesColor(on: context.errors, invocation.color))
@@ -25,15 +32,16 @@ struct OutputPlan: Sendable {
             parts = .responseHead
         } else if invocation.includesHead {
             parts = [.responseHead, .responseBody]
-        } else if isTerminal, !saves, !invocation.isVerbose, !invocation.followsEvents {
+        } else if isTerminal, !savesContent, !invocation.isVerbose, !invocation.followsEvents {
             parts = [.responseHead, .responseBody]
         } else {
             parts = .responseBody
         }
         printsHeadsOnArrival =
-            parts.isSuperset(of: [.requestHead, .responseHead]) && !(saves && invocation.savesHead)
+            parts.isSuperset(of: [.requestHead, .responseHead]) && !(savesContent && invocation.savesHead)
         showsRedirectHeads =
             invocation.includesHead || invocation.asksForHead || invocation.showsRedirectHeads
+        // The content is formatted on a terminal and with --color=always, unless --pretty says otherwise.
         let pretty = invocation.pretty ?? (isTerminal || invocation.color == .always ? .all : .none)
         switch (pretty, invocation.streamsContent) {
         case (.none, _): manner = .verbatim

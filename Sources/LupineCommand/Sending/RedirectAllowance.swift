@@ -2,18 +2,19 @@
 
 internal import Foundation
 
-/// Counts the redirects of a request, and decides whether the options allow the next: none without `-L`, and with it at most the
-/// number of `--max-redirs`.
+/// Counts the redirects of a request, and decides whether the options allow the next one. Without `-L` no redirect is allowed;
+/// with `-L` at most the number of `--max-redirs`.
 struct RedirectAllowance {
     private let followsRedirects: Bool
+    /// The number of `--max-redirs`; nil stands for no limit.
     private let limit: Int?
     /// The schemes of `--proto`.
     private let protocols: ProtocolSet
     /// The schemes of `--proto-redir`.
     private let redirectProtocols: ProtocolSet
-    /// The number of redirects followed.
-    private(set) var followed = 0
-    /// Set when a redirect exceeded the limit or led to a scheme that is not allowed.
+    /// The number of redirects that were allowed.
+    private(set) var followedCount = 0
+    /// The failure of a redirect that exceeded the limit or led to a scheme that is not allowed; nil if there was none.
     private(set) var failure: CommandFailure?
 
     init(_ invocation: Invocation) {
@@ -33,14 +34,14 @@ struct RedirectAllowance {
             )
             return false
         }
-        if let limit, followed >= limit {
+        if let limit, followedCount >= limit {
             failure = CommandFailure(
                 .redirects,
                 "Cannot load \(ShownAddress.text(url)): more than \(limit) redirects. Look at them with -v, or allow more with --max-redirs."
             )
             return false
         }
-        followed += 1
+        followedCount += 1
         return true
     }
 }

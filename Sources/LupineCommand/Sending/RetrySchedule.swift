@@ -4,20 +4,20 @@ internal import Foundation
 internal import Lupine
 
 /// Decides after which failures `--retry` sends a request again, and when. It has no clock: the caller passes the elapsed
-/// seconds.
+/// time. All times are in seconds.
 struct RetrySchedule: Sendable {
     /// The statuses that are retried without `--retry-all-errors`.
-    static let statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
-    /// The longest delay in seconds, also if the server asks for a longer one.
+    static let retriedStatuses: Set<Int> = [408, 429, 500, 502, 503, 504]
+    /// The longest delay, even if the server asks for a longer one.
     static let longestWait = 600.0
 
     /// The number of retries that are left.
     private(set) var retriesLeft: Int
-    /// The seconds of the next exponential delay.
+    /// The next exponential delay.
     private var exponentialDelay = 1.0
-    /// The seconds of --retry-delay; nil, also for 0, stands for exponential delays.
+    /// The delay of --retry-delay; nil stands for exponential delays, as `--retry-delay 0` does.
     private var fixedDelay: Double?
-    /// The seconds of --retry-max-time; nil, also for 0, stands for no limit.
+    /// The limit of --retry-max-time; nil stands for no limit, as `--retry-max-time 0` does.
     private var timeLimit: Double?
     /// Whether all failures are retried (--retry-all-errors).
     private var retriesAll = false
@@ -40,11 +40,11 @@ struct RetrySchedule: Sendable {
     ///   - status: The status code of the response.
     ///   - isFailure: Whether --fail makes the status a failure.
     func allowsRetry(after status: Int, isFailure: Bool = false) -> Bool {
-        retriesLeft > 0 && (Self.statuses.contains(status) || (retriesAll && isFailure))
+        retriesLeft > 0 && (Self.retriedStatuses.contains(status) || (retriesAll && isFailure))
     }
 
-    /// Whether a request that failed this way is retried. Only failures that may be temporary are, unless an option says
-    /// otherwise.
+    /// Whether a request with this failure is retried. Without --retry-all-errors and --retry-connrefused, only time-outs and
+    /// lost connections are retried.
     func allowsRetry(after failure: CommandFailure) -> Bool {
         guard retriesLeft > 0 else { return false }
         switch failure.code {
@@ -55,8 +55,11 @@ struct RetrySchedule: Sendable {
         }
     }
 
-    /// Returns the seconds to wait before the next attempt; nil if it would start after the limit of --retry-max-time. The
-    /// server's Retry-After takes precedence if it is longer.
+    /// Returns the delay before the next attempt; nil if that attempt would start after the limit of --retry-max-time.
+    ///
+    /// - Parameters:
+    ///   - retryAfter: The delay that the server's Retry-After asks for. It is used if it is longer than the schedule's own.
+    ///   - elapsed: The time since the start of the first attempt.
     func retryDelay(retryAfter: Double?, elapsed: Double) -> Double? {
         let delay = min(max(fixedDelay ?? exponentialDelay, retryAfter ?? 0), Self.longestWait)
         return elapsed + delay <= timeLimit ?? .infinity ? delay : nil
@@ -68,7 +71,7 @@ struct RetrySchedule: Sendable {
         exponentialDelay = min(exponentialDelay * 2, Self.longestWait)
     }
 
-    /// Returns the seconds of a `Retry-After`; nil if it is missing or a date, in which case the schedule's own delay is used.
+    /// Returns the seconds of a response's `Retry-After`; nil if the field is missing or has a date.
     static func retryAfter(_ response: HTTPURLResponse) -> Double? {
         response.value(forHTTPHeaderField: "Retry-After").flatMap(Quantity.seconds)
     }

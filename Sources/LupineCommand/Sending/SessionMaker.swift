@@ -4,22 +4,28 @@ internal import Foundation
 internal import Lupine
 internal import LupineTransport
 
-/// Creates the library's sessions from the options. Settings that Apple's `URLSessionConfiguration` lacks are set by its `lupine`
+/// Creates the library's sessions from the options. The settings that Apple's `URLSessionConfiguration` lacks are in its `lupine`
 /// property.
 struct SessionMaker {
     let invocation: Invocation
     let context: ProcessContext
+    /// Evaluates the trust of all servers; nil leaves that to the library.
     let evaluator: CommandTrustEvaluator?
     let monitors: [any EventMonitor]
     /// The URLs of the command line.
     let urls: [URL]
 
-    /// Creates a session for the request of a plan, with a cookie storage; `wire` observes its transfers.
+    /// Creates a session for the request of a plan.
+    ///
+    /// - Parameters:
+    ///   - plan: The request.
+    ///   - cookies: The cookie storage; nil if cookies are not kept.
+    ///   - wireReporter: The observer of the session's transfers, if any.
     func session(
-        for plan: RequestPlan, cookies: HTTPCookieStorage?, wire: WireReporter? = nil
+        for plan: RequestPlan, cookies: HTTPCookieStorage?, wire wireReporter: WireReporter? = nil
     ) throws -> Session {
         let configuration = try configuration(omitting: plan.omittedFields)
-        if let wire { configuration.lupine.transferObservers = [wire] }
+        if let wireReporter { configuration.lupine.transferObservers = [wireReporter] }
         configuration.httpCookieStorage = cookies
         configuration.lupine.sensitiveFields.formUnion(plan.originBoundFields)
         return Session(
@@ -61,13 +67,15 @@ struct SessionMaker {
         return configuration
     }
 
-    /// The proxies of -x and its related options, under the names of the environment variables. Without -x those of the
-    /// environment are included. Nil, without any of the options, leaves the choice to the library.
+    /// The proxies of -x, --noproxy and the options for single schemes, keyed by the names of the environment variables. Without
+    /// -x, the proxies of the environment are included. Nil if none of the options is used: the library then reads the
+    /// environment.
     private var proxies: [String: String]? {
         guard invocation.proxy != nil || invocation.noProxy != nil || !invocation.schemeProxies.isEmpty else {
             return nil
         }
         guard let proxy = invocation.proxy.map(addingCredentials(to:)) else {
+            // On a CGI server, a client could set HTTP_PROXY with a header field, so this variable is ignored.
             var proxies = context.environment.filter {
                 $0.key.lowercased().hasSuffix("_proxy") && $0.key != "HTTP_PROXY"
             }
@@ -84,14 +92,15 @@ struct SessionMaker {
 
     /// Returns the proxy's URL with the credentials of -U. An empty URL, which stands for no proxy, stays empty.
     private func addingCredentials(to proxy: String) -> String {
-        guard !proxy.isEmpty, let typed = invocation.proxyUser else { return proxy }
-        let credentials = Credentials(typed)
-        let start = proxy.range(of: "://")?.upperBound ?? proxy.startIndex
+        guard !proxy.isEmpty, let userAndPassword = invocation.proxyUser else { return proxy }
+        let credentials = Credentials(userAndPassword)
+        let authorityStart = proxy.range(of: "://")?.upperBound ?? proxy.startIndex
         let userInfo =
             PercentEncoding.encoded(credentials.user) + ":" + PercentEncoding.encoded(credentials.password)
         let host =
-            proxy[start...].lastIndex(of: "@").map { proxy[proxy.index(after: $0)...] } ?? proxy[start...]
-        return "\(proxy[..<start])\(userInfo)@\(host)"
+            proxy[authorityStart...].lastIndex(of: "@").map { proxy[proxy.index(after: $0)...] }
+            ?? proxy[authorityStart...]
+        return "\(proxy[..<authorityStart])\(userInfo)@\(host)"
     }
 
     /// Returns the addresses of --resolve and --connect-to, by the host and port that they replace.
@@ -107,13 +116,13 @@ struct SessionMaker {
                 return address
             }
         }
-        // The targets of redirects are unknown here, so entries are made for the URLs of the command line and for the default
-        // ports.
+        // The targets of redirects are unknown here, so overrides are made for the URLs of the command line and for the default
+        // ports. A rule without a host is an override for the host `*`; these are the ports that already have one.
         var portsOfAllHosts: Set<UInt16> = []
         for rule in invocation.connectToRules {
             let targets = urls.map { url in
-                let standard: UInt16 = ["https", "wss"].contains(url.scheme?.lowercased()) ? 443 : 80
-                let port = rule.port ?? url.port.flatMap { UInt16(exactly: $0) } ?? standard
+                let defaultPort: UInt16 = ["https", "wss"].contains(url.scheme?.lowercased()) ? 443 : 80
+                let port = rule.port ?? url.port.flatMap { UInt16(exactly: $0) } ?? defaultPort
                 return (host: rule.host ?? url.host ?? "", port: port)
             }
             let ports = rule.port.map { [$0] } ?? Set(targets.map(\.port) + [80, 443]).sorted()
@@ -134,7 +143,7 @@ struct SessionMaker {
         return overrides
     }
 
-    /// Whether a proxy may be used. If so, no entry for `*` is made: it would also replace the proxy's own address.
+    /// Whether a proxy may be used. If so, no override for the host `*` is made: it would also replace the proxy's own address.
     private var mayUseProxy: Bool {
         (proxies ?? context.environment).contains { name, value in
             let name = name.lowercased()
@@ -145,13 +154,13 @@ struct SessionMaker {
     /// Returns the addresses of a host that --connect-to names. Blocks while it resolves the name.
     private func addresses(_ host: String, _ port: UInt16) throws -> [SocketAddress] {
         if let address = SocketAddress(literal: host, port: port) { return [address] }
-        let found = Host(name: host).addresses.compactMap { SocketAddress(literal: $0, port: port) }
-        guard !found.isEmpty else {
+        let resolved = Host(name: host).addresses.compactMap { SocketAddress(literal: $0, port: port) }
+        guard !resolved.isEmpty else {
             throw CommandFailure(
                 .nameResolution,
                 "Cannot resolve \(host), which --connect-to names. Check the spelling, or give its address.")
         }
-        return found
+        return resolved
     }
 
     /// Sets the TLS options: versions, ciphers, roots and the client certificate.
@@ -182,33 +191,35 @@ struct SessionMaker {
 
     /// Splits the `FILE` or `FILE:PASSWORD` of --cert. If a file of the whole name exists, the colon belongs to the name.
     static func fileAndPassword(
-        _ typed: String, _ context: ProcessContext
+        _ argument: String, _ context: ProcessContext
     ) -> (file: String, password: String?) {
-        guard !FileManager.default.fileExists(atPath: context.path(typed)),
-            let colon = typed.lastIndex(of: ":")
-        else { return (typed, nil) }
-        return (String(typed[..<colon]), String(typed[typed.index(after: colon)...]))
+        guard !FileManager.default.fileExists(atPath: context.path(argument)),
+            let colon = argument.lastIndex(of: ":")
+        else { return (argument, nil) }
+        return (String(argument[..<colon]), String(argument[argument.index(after: colon)...]))
     }
 
     /// Reads the client certificate of --cert with its key, in PEM or PKCS #12.
-    private func identity(_ typed: String) throws -> TLSIdentity {
-        let (name, typedPassword) = Self.fileAndPassword(typed, context)
-        let password = typedPassword ?? invocation.keyPassword
-        let chain = try read(name)
-        if !chain.starts(with: Data("-----".utf8)),
-            !String(decoding: chain, as: UTF8.self).contains("-----BEGIN")
-        {
-            return try TLSIdentity(pkcs12: [UInt8](chain), password: password)
-        }
-        let key = try invocation.keyFile.map(read) ?? chain
+    private func identity(_ argument: String) throws -> TLSIdentity {
+        // The password of --cert takes precedence over that of --pass.
+        let (file, passwordOfCert) = Self.fileAndPassword(argument, context)
+        let password = passwordOfCert ?? invocation.keyPassword
+        let content = try read(file)
+        let isPEM =
+            content.starts(with: Data("-----".utf8))
+            || String(decoding: content, as: UTF8.self).contains("-----BEGIN")
+        guard isPEM else { return try TLSIdentity(pkcs12: [UInt8](content), password: password) }
+        // Without --key, the key is in the same file as the certificates.
+        let key = try invocation.keyFile.map(read) ?? content
         return try TLSIdentity(
-            pemChain: String(decoding: chain, as: UTF8.self), pemKey: String(decoding: key, as: UTF8.self),
+            pemChain: String(decoding: content, as: UTF8.self), pemKey: String(decoding: key, as: UTF8.self),
             password: password)
     }
 
-    private func read(_ typed: String) throws -> Data {
-        do { return try Data(contentsOf: URL(fileURLWithPath: context.path(typed))) } catch {
-            throw CommandFailure.unreadable(typed, error)
+    /// Reads a file that the user has named.
+    private func read(_ file: String) throws -> Data {
+        do { return try Data(contentsOf: URL(fileURLWithPath: context.path(file))) } catch {
+            throw CommandFailure.unreadable(file, error)
         }
     }
 }

@@ -7,14 +7,18 @@ internal import LupineTransport
 /// Passes the heads that a session's transfers send and receive, and the HTTP/2 events between them, to the reporters of their
 /// tasks, in order.
 ///
-/// Tasks are identified by `taskIdentifier`. The events of a task are stored until a reporter is assigned to the task. All of
-/// this runs on the thread of the session's observers, which preserves the order.
+/// Tasks are identified by `taskIdentifier`. The events of a task are stored until a reporter is assigned to the task. Events are
+/// reported, and reporters are assigned, on the thread of the session's observers. This preserves the order.
 final class WireReporter: TransferObserver {
+    /// An event that a reporter prints.
     private enum Event: Sendable {
+        /// A request was sent, with this head.
         case sent([UInt8], hasContent: Bool)
         case notice(HTTP2Notice)
+        /// A response head was received.
         case received(TransferHead)
 
+        /// Calls the reporter's method for this event.
         func report(to reporter: FetchReporter) {
             switch self {
             case .sent(let head, let hasContent): reporter.printRequest(head, hasContent: hasContent)
@@ -25,9 +29,10 @@ final class WireReporter: TransferObserver {
     }
 
     private struct State {
+        /// The reporters that are assigned to tasks.
         var reporters: [Int: FetchReporter] = [:]
         /// The events of tasks that have no reporter yet.
-        var unreported: [Int: [Event]] = [:]
+        var pendingEvents: [Int: [Event]] = [:]
         /// The running transfers, with their tasks and with whether they send content.
         var transfers: [TransferID: (task: Int, hasContent: Bool)] = [:]
     }
@@ -40,10 +45,11 @@ final class WireReporter: TransferObserver {
 
     /// Assigns a reporter to a task, and reports the task's earlier events to it.
     func assign(_ task: Int, of session: Session, to reporter: FetchReporter) {
+        // The closure runs on the observers' thread, after the events so far.
         session.session.whenObserversHaveHeard {
             let events = self.state.withLock { state in
                 state.reporters[task] = reporter
-                return state.unreported.removeValue(forKey: task) ?? []
+                return state.pendingEvents.removeValue(forKey: task) ?? []
             }
             for event in events { event.report(to: reporter) }
         }
@@ -54,22 +60,22 @@ final class WireReporter: TransferObserver {
         session.session.whenObserversHaveHeard {
             self.state.withLock { state in
                 state.reporters[task] = nil
-                state.unreported[task] = nil
+                state.pendingEvents[task] = nil
             }
         }
     }
 
     /// Blocks until all events of the session so far have been reported. Must not be called on the observers' thread.
     static func blockUntilEventsAreReported(of session: Session) {
-        let reported = DispatchSemaphore(value: 0)
-        session.session.whenObserversHaveHeard { reported.signal() }
-        reported.wait()
+        let semaphore = DispatchSemaphore(value: 0)
+        session.session.whenObserversHaveHeard { semaphore.signal() }
+        semaphore.wait()
     }
 
     /// Suspends the caller until all events of the session so far have been reported.
     static func suspendUntilEventsAreReported(of session: Session) async {
-        await withCheckedContinuation { reported in
-            session.session.whenObserversHaveHeard { reported.resume() }
+        await withCheckedContinuation { continuation in
+            session.session.whenObserversHaveHeard { continuation.resume() }
         }
     }
 
@@ -92,13 +98,13 @@ final class WireReporter: TransferObserver {
         state.withLock { $0.transfers[id] = nil }
     }
 
-    /// Reports an event of a transfer, or stores it if the task has no reporter yet.
+    /// Reports an event of a transfer, or stores it if the task has no reporter yet. The reporter is called without the lock.
     private func report(_ id: TransferID, _ makeEvent: (_ hasContent: Bool) -> Event) {
-        let eventAndReporter = state.withLock { state -> (Event, FetchReporter)? in
+        let eventAndReporter = state.withLock { state -> (event: Event, reporter: FetchReporter)? in
             guard let (task, hasContent) = state.transfers[id] else { return nil }
             let event = makeEvent(hasContent)
             if let reporter = state.reporters[task] ?? defaultReporter { return (event, reporter) }
-            state.unreported[task, default: []].append(event)
+            state.pendingEvents[task, default: []].append(event)
             return nil
         }
         if let (event, reporter) = eventAndReporter { event.report(to: reporter) }

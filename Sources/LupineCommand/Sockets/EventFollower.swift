@@ -3,18 +3,18 @@
 internal import Foundation
 internal import Lupine
 
-/// Follows server-sent events (`--sse`): prints each event when it arrives. After a lost connection it waits for the delay that
-/// the server has set, and reconnects with the last event ID.
+/// Follows server-sent events (`--sse`): prints each event when it arrives. After the end of the stream, it waits for the delay
+/// that the server has set, and reconnects with the last event ID.
 final class EventFollower: Sendable {
     private struct State {
-        /// The last event ID, as octets, which are compared with the ID of each event faster than a `String`.
+        /// The last event ID. Octets are compared faster than a `String`, and each event's ID is compared with this one.
         var lastID = Data()
-        /// The seconds before a reconnection.
+        /// The seconds before a reconnection, unless the server sets another delay.
         var reconnectionDelay = 3.0
-        /// Set by a failure after which no reconnection is tried.
+        /// A failure after which no reconnection is tried.
         var failure: CommandFailure?
         /// The number of events received.
-        var events = 0
+        var eventCount = 0
     }
 
     private let plan: RequestPlan
@@ -41,16 +41,16 @@ final class EventFollower: Sendable {
     func run() async -> CommandFailure? {
         var retriesLeft = max(invocation.retryLimit, 0)
         while true {
-            let eventsBefore = state.withLock { $0.events }
+            let countBefore = state.withLock { $0.eventCount }
             let error = await connect()
             await WireReporter.suspendUntilEventsAreReported(of: session)
-            let (failure, delay, events) = state.withLock {
-                ($0.failure, $0.reconnectionDelay, $0.events)
+            let (failure, delay, count) = state.withLock {
+                ($0.failure, $0.reconnectionDelay, $0.eventCount)
             }
-            if context.interruption.hasCome { return CommandFailure(.interrupted, "Interrupted.") }
+            if context.interruption.hasOccurred { return CommandFailure(.interrupted, "Interrupted.") }
             if let failure { return failure }
-            // Without --retry the end of the stream is final. With --retry N, at most N consecutive reconnections bring no event.
-            if events > eventsBefore { retriesLeft = max(invocation.retryLimit, 0) }
+            // Without --retry, there is no reconnection. With --retry N, there are at most N in a row without an event.
+            if count > countBefore { retriesLeft = max(invocation.retryLimit, 0) }
             guard retriesLeft > 0 else {
                 return error.map { ErrorMessage.failure(of: $0, url: plan.url, invocation: invocation) }
             }
@@ -58,36 +58,38 @@ final class EventFollower: Sendable {
             if !invocation.isSilent {
                 context.errors.say("lupine: the stream has ended; again in \(ByteText.duration(delay))\n")
             }
-            await context.interruption.pause(delay)
+            await context.interruption.wait(atMostSeconds: delay)
         }
     }
 
     /// Sends the request and prints the events until the stream ends. Returns the stream's error, if any.
     private func connect() async -> AFError? {
         let lastID = state.withLock { $0.lastID }
-        // An ID with control characters is not a valid field value (RFC 9110 §5.5), so the stream starts over.
+        // An ID with control characters other than tabs is not a valid field value (RFC 9110 §5.5). It is not sent, and the
+        // stream starts over.
         let isFieldValue = lastID.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
         var plan = plan
         if !lastID.isEmpty, isFieldValue {
             plan = plan.adding([("Last-Event-ID", String(decoding: lastID, as: UTF8.self))])
         }
         let stream = session.streamRequest(plan.request, automaticallyCancelOnStreamError: true)
-        let redirects = RedirectCounter(plan.url, invocation)
+        let redirects = CommandRedirectHandler(plan.url, invocation)
         stream.redirect(using: redirects)
-        let listener = context.interruption.listen { stream.cancel() }
-        defer { context.interruption.forget(listener) }
+        let listener = context.interruption.addListener { stream.cancel() }
+        defer { context.interruption.remove(listener) }
         return await withCheckedContinuation { continuation in
             stream.onHTTPResponse(on: queue) { response, completionHandler in
-                completionHandler(self.accepts(response, redirects) ? .allow : .cancel)
+                completionHandler(self.acceptResponse(response, redirects) ? .allow : .cancel)
             }
             stream.responseStream(using: .serverSentEvents, on: queue) { stream in
                 switch stream.event {
                 case .stream(.success(let event)):
                     do { try self.print(event) } catch {
-                        // Without an output another connection would be useless.
+                        // Without an output, another connection would be useless: the failure prevents it.
                         self.state.withLock { $0.failure = Fetch.outputFailure(error) }
                         throw error
                     }
+                // The stream is cancelled after an error of the parser, and then completes.
                 case .stream(.failure): break
                 case .complete(let completion): continuation.resume(returning: completion.error)
                 }
@@ -95,8 +97,8 @@ final class EventFollower: Sendable {
         }
     }
 
-    /// Returns whether a response is a stream of events; if not, sets the failure.
-    private func accepts(_ response: HTTPURLResponse, _ redirects: RedirectCounter) -> Bool {
+    /// Returns whether the events of a response are to be received; if not, sets the failure.
+    private func acceptResponse(_ response: HTTPURLResponse, _ redirects: CommandRedirectHandler) -> Bool {
         if let failure = redirects.failure {
             state.withLock { $0.failure = failure }
             return false
@@ -120,7 +122,8 @@ final class EventFollower: Sendable {
         let isNewID = state.withLock { state -> Bool in
             let isNewID = state.lastID != id
             state.lastID = id
-            state.events += 1
+            state.eventCount += 1
+            // The limits prevent a server from causing a busy loop or an endless wait.
             if let time = event.reconnectionTime { state.reconnectionDelay = min(max(time, 0.1), 600) }
             return isNewID
         }

@@ -8,8 +8,8 @@ internal import Lupine
 /// end of the input closes the connection. The input is read on a separate thread, since reading blocks.
 final class SocketConversation: Sendable {
     private struct State {
-        /// The exit code, if a message could not be printed.
-        var code: ExitCode?
+        /// The exit code for a message that could not be printed; nil if there is none.
+        var outputFailureCode: ExitCode?
         var isConnected = false
         /// Whether this side or the peer has begun to close the connection.
         var isClosing = false
@@ -36,31 +36,38 @@ final class SocketConversation: Sendable {
 
     /// Runs the conversation until the connection is closed or lost, and returns the exit code.
     func run() async -> ExitCode {
+        let maximumMessageSize = 64 << 20
         let request = session.webSocketRequest(
-            performing: plan.request, configuration: .maximumMessageSize(64 << 20))
-        let redirects = RedirectCounter(plan.url, invocation)
+            performing: plan.request, configuration: .maximumMessageSize(maximumMessageSize))
+        let redirects = CommandRedirectHandler(plan.url, invocation)
         request.redirect(using: redirects)
-        let listener = context.interruption.listen {
+        let listener = context.interruption.addListener {
+            // `close` sends a close frame; `cancel` does not wait for the peer's answer.
             request.close(sending: .normalClosure)
             request.cancel()
         }
-        defer { context.interruption.forget(listener) }
+        defer { context.interruption.remove(listener) }
         let completion = await withCheckedContinuation { continuation in
             request.streamMessageEvents(on: queue) { event in
                 switch event.kind {
                 case .connected: self.startSending(through: request)
-                case .receivedMessage(let message): self.show(message, request)
+                case .receivedMessage(let message): self.receive(message, request)
                 case .disconnected(let code, let reason): self.printClose(code, reason)
+                // Messages are received as they are, without a serializer that could fail.
                 case .serializerFailed: break
                 case .completed(let completion): continuation.resume(returning: completion)
                 }
             }
         }
         await WireReporter.suspendUntilEventsAreReported(of: session)
-        if context.interruption.hasCome { return .interrupted }
-        let (code, isConnected, isClosing) = state.withLock { ($0.code, $0.isConnected, $0.isClosing) }
-        if let code { return code }
-        guard let error = completion.error, !(isConnected && isClosing) else { return .success }
+        if context.interruption.hasOccurred { return .interrupted }
+        let (outputFailureCode, isConnected, isClosing) = state.withLock {
+            ($0.outputFailureCode, $0.isConnected, $0.isClosing)
+        }
+        if let outputFailureCode { return outputFailureCode }
+        // After one side has begun to close the connection, an error is no failure.
+        let hasClosed = isConnected && isClosing
+        guard let error = completion.error, !hasClosed else { return .success }
         let failure =
             redirects.failure ?? ErrorMessage.failure(of: error, url: plan.url, invocation: invocation)
         if !invocation.isSilent || invocation.showsErrors { context.errors.say("lupine: \(failure)\n") }
@@ -82,28 +89,29 @@ final class SocketConversation: Sendable {
         var buffer = Data()
         func send(_ line: Data) {
             let text = String(decoding: line, as: UTF8.self)
-            let isSent = DispatchSemaphore(value: 0)
-            request.send(.string(text), queue: .global()) { _ in isSent.signal() }
-            isSent.wait()
+            // The result is ignored: if the connection is lost, `run` reports the failure.
+            let sendCompleted = DispatchSemaphore(value: 0)
+            request.send(.string(text), queue: .global()) { _ in sendCompleted.signal() }
+            sendCompleted.wait()
         }
-        while let piece = try? context.input.read() {
-            buffer.append(piece)
-            while let end = buffer.firstIndex(of: 0x0A) {
+        while let bytes = try? context.input.read() {
+            buffer.append(bytes)
+            while let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = buffer[buffer.startIndex..<end]
-                send(line.last == 0x0D ? line.dropLast() : line)
+                send(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
                 buffer = Data(buffer[(end + 1)...])
             }
         }
         if !buffer.isEmpty { send(buffer) }
         state.withLock { $0.isClosing = true }
-        // The peer's answers to these messages may not have arrived yet. It sends them before it answers the close.
+        // The peer may still have to answer these messages. It does so before it answers the close frame.
         request.close(sending: .normalClosure)
     }
 
     /// Prints a message; cancels the request if the output fails.
-    private func show(_ message: URLSessionWebSocketTask.Message, _ request: WebSocketRequest) {
+    private func receive(_ message: URLSessionWebSocketTask.Message, _ request: WebSocketRequest) {
         do { try print(message) } catch {
-            state.withLock { $0.code = .write }
+            state.withLock { $0.outputFailureCode = .write }
             request.cancel()
         }
     }
@@ -131,7 +139,7 @@ final class SocketConversation: Sendable {
         try writer.flush()
     }
 
-    /// Prints the close code and the reason, unless the connection was closed normally at the end of a pipe.
+    /// Prints the close code and the reason. A normal close is printed only if the input is a terminal.
     private func printClose(_ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) {
         state.withLock { $0.isClosing = true }
         guard !invocation.isSilent, code != .normalClosure || context.input.kind == .terminal else {

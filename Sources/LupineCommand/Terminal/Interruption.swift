@@ -3,9 +3,9 @@
 /// The user's request to stop (Ctrl-C), of which each listener is notified once. Any thread may use it.
 public final class Interruption: Sendable {
     private struct State {
-        var hasCome = false
+        var hasOccurred = false
         var listeners: [Int: @Sendable () -> Void] = [:]
-        /// Called before the process exits without waiting for its work.
+        /// The closures that remove temporary files, in case the process exits in the middle of its work.
         var cleanups: [Int: @Sendable () -> Void] = [:]
         /// The number of the last listener or cleanup.
         var lastNumber = 0
@@ -16,11 +16,11 @@ public final class Interruption: Sendable {
     /// Creates an interruption that the user has not requested yet.
     public init() {}
 
-    /// Records the interruption and calls the listeners. Returns whether there were any.
+    /// Records the interruption, and calls and removes the listeners. Returns whether there were any.
     @discardableResult
     public func interrupt() -> Bool {
         let listeners = state.withLock { state in
-            state.hasCome = true
+            state.hasOccurred = true
             defer { state.listeners = [:] }
             return state.listeners.values.map { $0 }
         }
@@ -29,14 +29,14 @@ public final class Interruption: Sendable {
     }
 
     /// Whether the user has interrupted the command.
-    public var hasCome: Bool { state.withLock { $0.hasCome } }
+    public var hasOccurred: Bool { state.withLock { $0.hasOccurred } }
 
     /// Registers a listener for the interruption; calls it immediately if the user has already interrupted the command. Returns
-    /// the number for `forget`; nil if the listener has been called.
+    /// the number for `remove`; nil if the listener has been called.
     @discardableResult
-    public func listen(_ listener: @escaping @Sendable () -> Void) -> Int? {
+    public func addListener(_ listener: @escaping @Sendable () -> Void) -> Int? {
         let number = state.withLock { state -> Int? in
-            if state.hasCome { return nil }
+            if state.hasOccurred { return nil }
             state.lastNumber += 1
             state.listeners[state.lastNumber] = listener
             return state.lastNumber
@@ -45,7 +45,7 @@ public final class Interruption: Sendable {
         return number
     }
 
-    /// Registers a cleanup that runs before the process exits without waiting for its work. Returns the number for `forget`.
+    /// Registers a closure for `runCleanups`. Returns the number for `remove`.
     func addCleanup(_ cleanup: @escaping @Sendable () -> Void) -> Int {
         state.withLock { state in
             state.lastNumber += 1
@@ -54,8 +54,9 @@ public final class Interruption: Sendable {
         }
     }
 
-    /// Runs the cleanups. To be called before the process exits without waiting for its work.
-    public func leave() {
+    /// Runs the cleanups in the order of their registration, each once. The process calls this method before it exits in the
+    /// middle of its work.
+    public func runCleanups() {
         let cleanups = state.withLock { state in
             defer { state.cleanups = [:] }
             return state.cleanups.sorted { $0.key < $1.key }.map(\.value)
@@ -64,18 +65,20 @@ public final class Interruption: Sendable {
     }
 
     /// Waits for this number of seconds, or until the user interrupts the command.
-    func pause(_ seconds: Double) async {
-        let listener = listen {}
-        defer { forget(listener) }
+    func wait(atMostSeconds seconds: Double) async {
+        // The loop below notices the interruption. The listener does nothing, but makes `interrupt` return true: otherwise the
+        // process would exit at once.
+        let listener = addListener {}
+        defer { remove(listener) }
         let clock = ContinuousClock()
-        let end = clock.now + .seconds(seconds)
-        while clock.now < end, !hasCome {
-            try? await Task.sleep(for: min(.milliseconds(50), end - clock.now))
+        let deadline = clock.now + .seconds(seconds)
+        while clock.now < deadline, !hasOccurred {
+            try? await Task.sleep(for: min(.milliseconds(50), deadline - clock.now))
         }
     }
 
-    /// Removes a listener or a cleanup.
-    public func forget(_ number: Int?) {
+    /// Removes the listener or the cleanup with this number; does nothing if the number is nil.
+    public func remove(_ number: Int?) {
         guard let number else { return }
         state.withLock { state in
             state.listeners[number] = nil

@@ -14,7 +14,7 @@ public struct ProcessContext: Sendable {
             case pipe
             /// A file: it has a length and can be read again.
             case file
-            /// A device, or no input.
+            /// A device that is no terminal, or no input at all.
             case other
         }
 
@@ -67,11 +67,11 @@ public struct ProcessContext: Sendable {
         self.errors.readsUTF8 = drawsUnicode
     }
 
-    /// Returns the absolute path of a path as typed.
-    func path(_ typed: String) -> String {
-        if typed.hasPrefix("/") { return typed }
-        if typed == "~" || typed.hasPrefix("~/") { return home + typed.dropFirst() }
-        return folder + "/" + typed
+    /// Returns the absolute path of a path that the user has typed. `~` stands for the home folder.
+    func path(_ typedPath: String) -> String {
+        if typedPath.hasPrefix("/") { return typedPath }
+        if typedPath == "~" || typedPath.hasPrefix("~/") { return home + typedPath.dropFirst() }
+        return folder + "/" + typedPath
     }
 
     /// The folder for temporary files.
@@ -90,7 +90,8 @@ public struct ProcessContext: Sendable {
         return name.contains("utf-8") || name.contains("utf8")
     }
 
-    /// Whether colours are written to a sink.
+    /// Whether colours are written to a sink. Without `--color`, a terminal gets colours unless the environment has `NO_COLOR` or
+    /// a dumb terminal.
     func usesColor(on sink: Sink, _ choice: Invocation.ColorChoice) -> Bool {
         switch choice {
         case .always: return true

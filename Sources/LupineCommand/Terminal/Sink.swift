@@ -3,12 +3,12 @@
 public import Foundation
 
 extension ProcessContext {
-    /// An output. All output to a terminal goes through here, and untrusted text through a `TerminalFilter`; no other code can
-    /// write to the terminal.
+    /// An output: the standard output or the standard error. All output to a terminal goes through a sink, and its untrusted text
+    /// through a `TerminalFilter`. No other code can write to the terminal.
     public struct Sink: Sendable {
         /// Whether the output is a terminal.
         public var isTerminal: Bool
-        /// Returns the current width of the terminal. Called for each use, since windows are resized.
+        /// Returns the current width of the terminal, which changes when the window is resized.
         public var columns: @Sendable () -> Int
         /// Whether the terminal uses UTF-8.
         var readsUTF8 = true
@@ -34,16 +34,17 @@ extension ProcessContext {
         }
     }
 
-    /// Writes content to a sink in pieces, with the command's own text in between. Of the content it holds back only an
-    /// incomplete character.
+    /// Writes content to a sink as it arrives, with the command's own text in between. The end of the content so far may be an
+    /// incomplete character, which the filter stores until the rest arrives.
     struct ContentWriter: Sendable {
-        /// The size at which the buffer is flushed.
+        /// The number of octets at which the buffer is flushed.
         private static let bufferSize = 16 << 10
 
         private let sink: Sink
+        /// The filter for content; nil for an output that is not a terminal.
         private var filter: TerminalFilter?
         private var buffer: [UInt8] = []
-        /// Whether the output so far is empty or ends with a line feed.
+        /// Whether the flushed output ends with a line feed; also true if there is none.
         private(set) var endsWithLineFeed = true
 
         init(_ sink: Sink) {
@@ -51,14 +52,14 @@ extension ProcessContext {
             filter = sink.isTerminal ? TerminalFilter(keepsLines: true, readsUTF8: sink.readsUTF8) : nil
         }
 
-        /// Writes the command's own text, unfiltered.
+        /// Writes the command's own text, unfiltered. An incomplete character before it is written as escapes.
         mutating func writeTrusted(_ text: String) throws {
             filter?.finish(to: &buffer)
             buffer += Array(text.utf8)
             try flushIfFull()
         }
 
-        /// Writes text with trusted and untrusted pieces.
+        /// Writes a text, whose untrusted parts are filtered for a terminal.
         mutating func writeText(_ text: TerminalText) throws {
             guard filter != nil else { return try writeTrusted(text.plain) }
             filter?.finish(to: &buffer)
@@ -72,18 +73,20 @@ extension ProcessContext {
             try flushIfFull()
         }
 
-        /// Writes a piece of the content.
+        /// Writes the next bytes of the content.
         mutating func writeContent(_ data: Data) throws {
             guard filter == nil else {
                 for octet in data { try writeContent(octet) }
                 return
             }
+            // Unfiltered content goes to the sink without a copy, after what is in the buffer.
             try flush()
             guard let last = data.last else { return }
             endsWithLineFeed = last == 0x0A
             try sink.write(data)
         }
 
+        /// Flushes the buffer if it has reached its size.
         private mutating func flushIfFull() throws {
             if buffer.count >= Self.bufferSize { try flush() }
         }
@@ -97,8 +100,8 @@ extension ProcessContext {
             try sink.write(data)
         }
 
-        /// Writes what is held back, at the end of the content. With `addsLineFeed`, adds a line feed if the output does not end
-        /// with one.
+        /// Writes what the filter and the buffer still have, at the end of the content. With `addsLineFeed`, adds a line feed if
+        /// the output does not end with one.
         mutating func finish(addsLineFeed: Bool) throws {
             filter?.finish(to: &buffer)
             try flush()

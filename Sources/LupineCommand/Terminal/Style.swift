@@ -2,17 +2,26 @@
 
 /// The colours of one sink, or none.
 struct Style: Sendable {
-    /// The role of a piece of text, with its SGR parameters.
+    /// The role of a text. The raw value is the parameters of the escape sequence Select Graphic Rendition (SGR), which set the
+    /// colour.
     enum Ink: String, Sendable {
+        /// A field name or the name of a JSON member: cyan.
         case name = "36"
+        /// A JSON string: green.
         case string = "32"
+        /// A JSON number: yellow.
         case number = "33"
-        /// The colour of `true`, `false` and `null`.
+        /// `true`, `false` and `null` in JSON: magenta.
         case word = "35"
+        /// A detail.
         case faint = "2"
+        /// Bold.
         case strong = "1"
+        /// A success: bold green.
         case good = "1;32"
+        /// A redirect: bold yellow.
         case change = "1;33"
+        /// A failure: bold red.
         case bad = "1;31"
     }
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// Text for people, which keeps the command's own text apart from untrusted text.
+/// Text for people, which distinguishes the command's own text from untrusted text.
 ///
 /// Only literals, with their colours and line ends, are the command's own. Interpolated values are untrusted, and the sink
 /// filters them: `\(text)` becomes one line, `\(lines: text)` may have several.
 public struct TerminalText: ExpressibleByStringInterpolation, Sendable {
     private enum Piece: Sendable {
+        /// The command's own text, which may control the terminal.
         case trusted(String)
+        /// Untrusted text, in which line ends become escapes.
         case line(String)
+        /// Untrusted text, which keeps its line ends.
         case lines(String)
     }
 
@@ -22,7 +25,7 @@ public struct TerminalText: ExpressibleByStringInterpolation, Sendable {
     /// Creates a text from literals and interpolated values.
     public init(stringInterpolation: StringInterpolation) { pieces = stringInterpolation.text.pieces }
 
-    /// Creates a text of the user or the command that may control the terminal, such as a format of `-w`.
+    /// Creates a text that may control the terminal. It comes from the command or from the user, such as a format of `-w`.
     init(trusted text: String) { pieces = [.trusted(text)] }
 
     /// Whether the text is empty.
@@ -49,14 +52,17 @@ public struct TerminalText: ExpressibleByStringInterpolation, Sendable {
         for piece in pieces {
             switch piece {
             case .trusted(let text): result += Array(text.utf8)
-            case .line(let text): Self.add(text, keepsLines: false, readsUTF8, to: &result)
-            case .lines(let text): Self.add(text, keepsLines: true, readsUTF8, to: &result)
+            case .line(let text): Self.append(text, keepsLines: false, readsUTF8, to: &result)
+            case .lines(let text): Self.append(text, keepsLines: true, readsUTF8, to: &result)
             }
         }
         return result
     }
 
-    private static func add(_ text: String, keepsLines: Bool, _ readsUTF8: Bool, to result: inout [UInt8]) {
+    /// Appends untrusted text, filtered for a terminal.
+    private static func append(
+        _ text: String, keepsLines: Bool, _ readsUTF8: Bool, to result: inout [UInt8]
+    ) {
         var filter = TerminalFilter(keepsLines: keepsLines, readsUTF8: readsUTF8)
         for octet in text.utf8 { filter.append(octet, to: &result) }
         filter.finish(to: &result)

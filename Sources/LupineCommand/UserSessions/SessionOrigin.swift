@@ -2,27 +2,28 @@
 
 internal import Foundation
 
-/// The origin that a session's data belongs to: a scheme, a host and a port (RFC 6454). A WebSocket URL has the origin of the
-/// HTTP URL that opens it.
+/// The origin to which the cookies and header fields of a `--session` belong: a scheme, a host and a port (RFC 6454). A WebSocket
+/// URL has the origin of the HTTP URL that opens it.
 struct SessionOrigin: Hashable, Sendable {
     let scheme: String
-    /// The host in lower case, except for the zone identifier of an IPv6 address, which has no brackets here.
+    /// The host in lower case. An IPv6 address has no brackets, and its zone identifier keeps its case.
     let host: String
     let port: Int
 
+    /// Creates the origin of a scheme and a host, with the default port.
     init(scheme: String, host: String) {
         self.scheme = scheme
         self.host = Self.lowercased(host)
         port = scheme == "https" ? 443 : 80
     }
 
-    /// Returns a host in lower case except for its zone identifier, since the names of interfaces may differ by case only.
+    /// Returns a host in lower case. A zone identifier keeps its case, since the names of two interfaces may differ by case only.
     private static func lowercased(_ host: String) -> String {
         guard host.contains(":"), let zone = host.firstIndex(of: "%") else { return host.lowercased() }
         return host[..<zone].lowercased() + host[zone...]
     }
 
-    /// Creates the origin of a URL; nil if the URL is not loaded from a host.
+    /// Creates the origin of a URL; nil if the URL has no host or another scheme, such as `file`.
     init?(_ url: URL) {
         switch url.scheme?.lowercased() {
         case "http", "ws": scheme = "http"

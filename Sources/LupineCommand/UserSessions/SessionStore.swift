@@ -5,8 +5,9 @@ internal import Foundation
 /// Reads and writes the files of `--session NAME`: one file for each origin, or, if NAME is a path, one file with all origins.
 /// Only their owner can read them.
 struct SessionStore: Sendable {
-    /// The content of a file.
+    /// The content of a file in the new format.
     private struct Content: Codable {
+        /// The session of one origin.
         struct Entry: Codable {
             var origin: String
             var cookies: [UserSession.Cookie]
@@ -19,11 +20,13 @@ struct SessionStore: Sendable {
     /// What is at the path of a file.
     private enum FileState {
         case missing
+        /// A file of the new format, with the session of each origin.
         case sessions([SessionOrigin: UserSession])
         /// A file of the old format, which has no origins.
-        case old(UserSession)
+        case oldFormat(UserSession)
     }
 
+    /// The argument of `--session`: a name, or a path if it has a slash.
     private let name: String
     private let context: ProcessContext
 
@@ -36,15 +39,15 @@ struct SessionStore: Sendable {
     ///
     /// - Parameters:
     ///   - origin: The origin.
-    ///   - report: Called with messages about a file that was split and about the header fields that were dropped.
+    ///   - report: Prints a message. It is called if a file of the old format was split, and if header fields were dropped.
     func session(for origin: SessionOrigin, report: (TerminalText) -> Void) throws -> UserSession {
         let path = path(for: origin)
         switch try Self.read(path) {
         case .sessions(let sessions): if let session = sessions[origin] { return session }
-        case .old(let session): return try split(session, at: path, for: origin, report)
+        case .oldFormat(let session): return try split(session, at: path, for: origin, report)
         case .missing: break
         }
-        guard let oldPath = oldPath(for: origin), case .old(let session) = try Self.read(oldPath) else {
+        guard let oldPath = oldPath(for: origin), case .oldFormat(let session) = try Self.read(oldPath) else {
             return UserSession()
         }
         return try split(session, at: oldPath, for: origin, report)
@@ -52,8 +55,8 @@ struct SessionStore: Sendable {
 
     /// Saves the sessions. Sessions of other origins in the same files stay as they are.
     func save(_ sessions: [SessionOrigin: UserSession]) throws {
-        let files = Dictionary(grouping: sessions.keys, by: path)
-        for (path, origins) in files {
+        let originsByPath = Dictionary(grouping: sessions.keys, by: path)
+        for (path, origins) in originsByPath {
             var merged: [SessionOrigin: UserSession] = [:]
             if case .sessions(let existing) = try Self.read(path) { merged = existing }
             for origin in origins { merged[origin] = sessions[origin] }
@@ -68,14 +71,16 @@ struct SessionStore: Sendable {
     ) throws -> UserSession {
         let split = oldSession.split(for: origin)
         var newSessions: [SessionOrigin: UserSession] = [:]
-        for (owner, session) in split.sessions {
+        for (newOrigin, session) in split.sessions {
             // A session that the origin already has takes precedence.
-            if case .sessions(let existing) = try Self.read(self.path(for: owner)), existing[owner] != nil {
+            let newPath = self.path(for: newOrigin)
+            if case .sessions(let existing) = try Self.read(newPath), existing[newOrigin] != nil {
                 continue
             }
-            newSessions[owner] = session
+            newSessions[newOrigin] = session
         }
         if path != self.path(for: origin) {
+            // The sessions are saved before the old file is removed, so that an error loses nothing.
             try save(newSessions)
             do { try FileManager.default.removeItem(atPath: path) } catch {
                 throw CommandFailure.unwritable(path, error)
@@ -101,10 +106,10 @@ struct SessionStore: Sendable {
         return "\(root)/\(origin.folder)/\(PercentEncoding.encoded(name)).json"
     }
 
-    /// The folder of all sessions, in the data folder of the XDG base directory specification.
+    /// The folder of all sessions, which is in the data folder of the XDG Base Directory Specification.
     private var root: String {
-        let data = context.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return (data ?? context.home + "/.local/share") + "/lupine/sessions"
+        let dataFolder = context.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return (dataFolder ?? context.home + "/.local/share") + "/lupine/sessions"
     }
 
     /// Returns the path of the old format, which distinguished sessions by host only; nil if NAME is a path.
@@ -144,7 +149,7 @@ struct SessionStore: Sendable {
     private static func parse(_ data: Data) throws -> FileState {
         let decoder = JSONDecoder()
         guard let content = try? decoder.decode(Content.self, from: data) else {
-            return .old(try decoder.decode(UserSession.self, from: data))
+            return .oldFormat(try decoder.decode(UserSession.self, from: data))
         }
         return .sessions(try sessions(in: content))
     }
@@ -166,7 +171,7 @@ struct SessionStore: Sendable {
         switch try parse(data) {
         case .missing: [:]
         case .sessions(let sessions): sessions
-        case .old(let session): session.split(for: origin).sessions
+        case .oldFormat(let session): session.split(for: origin).sessions
         }
     }
 
@@ -180,6 +185,7 @@ struct SessionStore: Sendable {
         return try encoder.encode(Content(origins: entries))
     }
 
+    /// Writes a file of the new format, and creates its folder if necessary.
     private static func write(_ sessions: [SessionOrigin: UserSession], to path: String) throws {
         do {
             let folder = (path as NSString).deletingLastPathComponent

@@ -11,6 +11,7 @@ struct UserSession: Codable, Hashable, Sendable {
         var value: String
         var domain: String
         var path: String
+        /// The expiry in seconds since 1970; nil for a session cookie.
         var expires: Double?
         var secure: Bool
         var httpOnly: Bool
@@ -25,10 +26,10 @@ struct UserSession: Codable, Hashable, Sendable {
     var cookies: [Cookie] = []
     var headers: [Field] = []
 
-    /// The names of fields that hold no secret. A field with any other name may hold one.
+    /// The names of fields whose value is no secret. The value of any other field may be one.
     private static let harmlessFields: Set = ["accept", "accept-language", "user-agent"]
 
-    /// Whether a field with this name holds no secret.
+    /// Whether the value of a field with this name is no secret.
     static func isHarmless(_ name: String) -> Bool { harmlessFields.contains(name.lowercased()) }
 
     /// The result of splitting a session of the old file format, which has no origins.
@@ -40,20 +41,23 @@ struct UserSession: Codable, Hashable, Sendable {
 
     /// Splits a session of the old file format, which has no origins.
     ///
-    /// The session of `origin` gets the harmless fields and the cookies that may be sent to `origin`. Each other cookie goes to
-    /// the origins of its domain: https, and unless it is `Secure` also http.
+    /// The session of `origin` gets the harmless fields and the cookies that may be sent to `origin`. Each other cookie is
+    /// added to the sessions of its domain: for https, and unless it is `Secure` also for http.
     func split(for origin: SessionOrigin) -> Split {
         let isHarmless = { (field: Field) in Self.isHarmless(field.name) }
         var sessions = [origin: UserSession(cookies: [], headers: headers.filter(isHarmless))]
         for cookie in cookies {
-            var owners = [origin]
+            var cookieOrigins = [origin]
             if !origin.domainMatches(cookie.domain) || (cookie.secure && origin.scheme != "https") {
                 let host = cookie.domain.hasPrefix(".") ? String(cookie.domain.dropFirst()) : cookie.domain
-                owners = (cookie.secure ? ["https"] : ["https", "http"]).compactMap {
+                cookieOrigins = (cookie.secure ? ["https"] : ["https", "http"]).compactMap {
+                    // Parsing the text again drops an invalid host.
                     SessionOrigin(text: SessionOrigin(scheme: $0, host: host).text)
                 }
             }
-            for owner in owners { sessions[owner, default: UserSession()].cookies.append(cookie) }
+            for cookieOrigin in cookieOrigins {
+                sessions[cookieOrigin, default: UserSession()].cookies.append(cookie)
+            }
         }
         return Split(sessions: sessions, droppedFields: headers.filter { !isHarmless($0) }.map(\.name))
     }
@@ -65,13 +69,17 @@ struct UserSession: Codable, Hashable, Sendable {
             if cookie.secure { properties[.secure] = "TRUE" }
             if cookie.httpOnly { properties[.httpOnly] = "TRUE" }
             if let expires = cookie.expires { properties[.expires] = Date(timeIntervalSince1970: expires) }
-            return KeptCookie.cookie(
+            return CookieFromFile.cookie(
                 name: cookie.name, value: cookie.value, domain: cookie.domain, path: cookie.path, properties)
         }
     }
 
-    /// Returns the session with these cookies in place of its own, and with those of the header fields of a request that a
-    /// session keeps.
+    /// Returns the session with other cookies and header fields.
+    ///
+    /// - Parameters:
+    ///   - cookies: The cookies, which replace those of the session.
+    ///   - newHeaders: The header fields of a request. They replace fields of the same name; those that belong to the content, a
+    ///     condition or a range of this request are ignored.
     func updated(cookies: [HTTPCookie], headers newHeaders: [(name: String, value: String)]) -> UserSession {
         var session = self
         session.cookies = cookies.map {
@@ -81,9 +89,9 @@ struct UserSession: Codable, Hashable, Sendable {
         }
         for (name, value) in newHeaders {
             let lowered = name.lowercased()
-            guard !lowered.hasPrefix("content-"), !lowered.hasPrefix("if-"), lowered != "cookie",
-                lowered != "range"
-            else { continue }
+            let isOfThisRequest =
+                lowered.hasPrefix("content-") || lowered.hasPrefix("if-") || lowered == "range"
+            guard !isOfThisRequest, lowered != "cookie" else { continue }
             session.headers.removeAll { $0.name.lowercased() == lowered }
             session.headers.append(Field(name: name, value: value))
         }

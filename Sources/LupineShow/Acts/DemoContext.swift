@@ -11,10 +11,13 @@ import LupineTransport
 final class DemoContext: Sendable {
     typealias Server = LupineOrigin.Origin
 
+    /// The first origin, which uses plain HTTP.
     let origin: Server
+    /// The second origin, which uses TLS.
     let secureOrigin: Server
     /// The certificate of the second origin, used by no other server.
     let certificate: Certificate
+    /// The session that the acts use, except for the one about pinning.
     let session: Session
     let context: ProcessContext
     private let isColored: Bool
@@ -39,6 +42,7 @@ final class DemoContext: Sendable {
                 #"[{"name": "Texas bluebonnet", "petals": 5}, {"name": "Yellow bush lupine", "petals": 5}]"#
             return try OriginResponse(200, "application/json", Array(text.utf8))
         }
+        // Every third request succeeds.
         let attempts = Lock(0)
         origin.route("GET", "/flaky") { _ throws(Refusal) in
             let number = attempts.withLock { attempts in
@@ -74,12 +78,12 @@ final class DemoContext: Sendable {
 
     // MARK: output
 
-    /// Prints the heading of an act.
+    /// Prints the heading of an act in bold.
     func printTitle(_ number: Int, _ text: String) {
         say("\n\(styled("\(number). \(text)", "1"))\n\n")
     }
 
-    /// Prints the code that is about to run.
+    /// Prints the code that is about to run, in cyan.
     func printCode(_ text: String) {
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             say("    \(styled(String(line), "36"))\n")
@@ -90,14 +94,19 @@ final class DemoContext: Sendable {
     /// Prints lines of an act's result.
     func printResult(_ text: String) { say("  \(lines: text)\n") }
 
+    /// Prints a text as it is.
     func say(_ text: TerminalText) { context.output.say(text) }
 
-    /// Returns the text with an SGR attribute of ECMA-48, if the output is coloured.
+    /// Returns the text with a parameter of Select Graphic Rendition (ECMA-48 §8.3.117), if the output is coloured.
     private func styled(_ text: String, _ attribute: String) -> TerminalText {
         isColored && !text.isEmpty ? "\u{1B}[\(attribute)m\(text)\u{1B}[0m" : "\(text)"
     }
 
     /// Throws a `DemoFailure`, which ends the demo, if the condition is false.
+    ///
+    /// - Parameters:
+    ///   - condition: The result that the act expects.
+    ///   - expectation: The condition in words, for the failure.
     func require(_ condition: Bool, _ expectation: String) throws {
         if !condition { throw DemoFailure(description: expectation) }
     }
@@ -111,7 +120,8 @@ struct DemoFailure: Error, CustomStringConvertible {
 /// One feature that the demo shows.
 protocol DemoAct: Sendable {
     static var title: String { get }
-    /// The source code to print. Each of its lines occurs unchanged in the source of the act.
+    /// The source code to print. Each of its lines also occurs in `run` or next to it, which therefore has constants such as
+    /// `session` and `root`. A line that begins with `$` is a shell command.
     static var code: String { get }
     /// Runs the code and prints its result.
     static func run(in demo: DemoContext) async throws

@@ -4,7 +4,7 @@ import Lupine
 import LupineTLS
 import LupineTransport
 
-/// Only the server with the pinned key is trusted; no request is sent to the other.
+/// Only a server with the pinned key is trusted: with another pin, no request is sent.
 enum PinningAct: DemoAct {
     static let title = "Pinning, accepted and refused"
     static let code = """
@@ -15,17 +15,19 @@ enum PinningAct: DemoAct {
 
     static func run(in demo: DemoContext) async throws {
         let pin = demo.certificate.publicKey?.pin.description ?? ""
-        let accepted = try await request(demo, pin: pin)
-        let version = accepted.metrics?.transactionMetrics.last?.negotiatedTLSProtocolVersion
+        let acceptedResponse = try await request(demo, pin: pin)
+        let version = acceptedResponse.metrics?.transactionMetrics.last?.negotiatedTLSProtocolVersion
         demo.printResult(
-            "pinned to its key: status \(accepted.response?.statusCode ?? 0), \(version.map { "\($0)" } ?? "no TLS")"
+            "pinned to its key: status \(acceptedResponse.response?.statusCode ?? 0), \(version.map { "\($0)" } ?? "no TLS")"
         )
-        let requests = demo.secureRequests
-        let refused = try await request(demo, pin: "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
-        demo.printResult("pinned to another: \(refused.error?.pinningReport.map { "\($0)" } ?? "no error")")
+        let requestsBefore = demo.secureRequests
+        let otherPin = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+        let refusedResponse = try await request(demo, pin: otherPin)
+        let report = refusedResponse.error?.pinningReport
+        demo.printResult("pinned to another: \(report.map { "\($0)" } ?? "no error")")
+        let isAccepted = acceptedResponse.response?.statusCode == 200
         try demo.require(
-            accepted.response?.statusCode == 200 && refused.error?.pinningReport != nil
-                && demo.secureRequests == requests,
+            isAccepted && report != nil && demo.secureRequests == requestsBefore,
             "the right key is trusted, the wrong one hears of no request")
     }
 

@@ -19,6 +19,7 @@ enum RefreshAct: DemoAct {
         let names = try await [first, second, third]
         """
 
+    /// A token whose expiry only the server knows.
     struct Token: AuthenticationCredential, Sendable {
         let value: String
         var requiresRefresh: Bool { false }
@@ -27,8 +28,9 @@ enum RefreshAct: DemoAct {
     /// Adds the token to requests, recognizes its refusal, and fetches a new one.
     final class OAuth: Authenticator {
         private let root: String
-        private let count = Lock(0)
-        var refreshes: Int { count.withLock { $0 } }
+        private let refreshes = Lock(0)
+        /// The number of refreshes so far.
+        var refreshCount: Int { refreshes.withLock { $0 } }
 
         init(_ root: String) { self.root = root }
 
@@ -40,7 +42,7 @@ enum RefreshAct: DemoAct {
             _ credential: Token, for session: Session,
             completion: @escaping @Sendable (Result<Token, any Error>) -> Void
         ) {
-            count.withLock { $0 += 1 }
+            refreshes.withLock { $0 += 1 }
             session.request("\(root)/token", method: .post).validate().responseString { response in
                 completion(response.result.map { Token(value: $0) }.mapError { $0 })
             }
@@ -69,8 +71,8 @@ enum RefreshAct: DemoAct {
         async let second = me()
         async let third = me()
         let names = try await [first, second, third]
-        demo.printResult("\(names.joined(separator: ", ")): three answers, \(oauth.refreshes) refresh")
+        demo.printResult("\(names.joined(separator: ", ")): three answers, \(oauth.refreshCount) refresh")
         try demo.require(
-            names == ["Ada", "Ada", "Ada"] && oauth.refreshes == 1, "one refresh serves all three")
+            names == ["Ada", "Ada", "Ada"] && oauth.refreshCount == 1, "one refresh serves all three")
     }
 }

@@ -9,13 +9,13 @@ import Synchronization
 enum ResumeAct: DemoAct {
     static let title = "A download, cut and gone on with"
     static let code = """
-        let begun = session.download("\\(root)/range/4194304?duration=6&chunk_size=65536", to: destination)
-        begun.downloadProgress(queue: queue) { progress in
-            if progress.fractionCompleted > 0.1 { begun.cancel(producingResumeData: true) }
+        let download = session.download("\\(root)/range/4194304?duration=6&chunk_size=65536", to: destination)
+        download.downloadProgress(queue: queue) { progress in
+            if progress.fractionCompleted > 0.1 { download.cancel(producingResumeData: true) }
         }
-        let cut = await begun.serializingDownloadedFileURL().response
-        let rest = session.download(resumingWith: cut.resumeData ?? Data(), to: destination)
-        let file = try await rest.serializingDownloadedFileURL().value
+        let interrupted = await download.serializingDownloadedFileURL().response
+        let resumed = session.download(resumingWith: interrupted.resumeData ?? Data(), to: destination)
+        let file = try await resumed.serializingDownloadedFileURL().value
         """
 
     static func run(in demo: DemoContext) async throws {
@@ -25,19 +25,19 @@ enum ResumeAct: DemoAct {
         defer { try? FileManager.default.removeItem(at: location) }
         let destination: DownloadRequest.Destination = { _, _ in (location, [.removePreviousFile]) }
         let queue = DispatchQueue(label: "demo.progress")
-        let begun = session.download("\(root)/range/4194304?duration=6&chunk_size=65536", to: destination)
-        begun.downloadProgress(queue: queue) { progress in
-            if progress.fractionCompleted > 0.1 { begun.cancel(producingResumeData: true) }
+        let download = session.download("\(root)/range/4194304?duration=6&chunk_size=65536", to: destination)
+        download.downloadProgress(queue: queue) { progress in
+            if progress.fractionCompleted > 0.1 { download.cancel(producingResumeData: true) }
         }
-        let cut = await begun.serializingDownloadedFileURL().response
-        let received = begun.downloadProgress.completedUnitCount
-        let rest = session.download(resumingWith: cut.resumeData ?? Data(), to: destination)
-        let file = try await rest.serializingDownloadedFileURL().value
+        let interrupted = await download.serializingDownloadedFileURL().response
+        let receivedCount = download.downloadProgress.completedUnitCount
+        let resumed = session.download(resumingWith: interrupted.resumeData ?? Data(), to: destination)
+        let file = try await resumed.serializingDownloadedFileURL().value
         let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? NSNumber
-        demo.printResult(
-            "cut behind \(received) bytes; the rest came with status \(rest.response?.statusCode ?? 0)")
+        let status = resumed.response?.statusCode ?? 0
+        demo.printResult("cut behind \(receivedCount) bytes; the rest came with status \(status)")
         demo.printResult("\(size?.intValue ?? 0) bytes are in the file")
         try demo.require(
-            size?.intValue == 4_194_304 && rest.response?.statusCode == 206, "the rest is added")
+            size?.intValue == 4_194_304 && status == 206, "the rest is added")
     }
 }

@@ -6,17 +6,19 @@ import LupineOrigin
 
 /// `lupine demo`: shows the library's features in under a minute, against origins in this process.
 public enum Demo {
+    /// The acts in the order in which they run.
     static let acts: [any DemoAct.Type] = [
         TypedAct.self, ValidationAct.self, RetryAct.self, RefreshAct.self, UploadAct.self, ResumeAct.self,
         CodingAct.self, PinningAct.self, StreamAct.self, TimingAct.self,
     ]
 
-    /// Runs all acts. Returns the exit status of the process.
+    /// Runs all acts, and ignores the arguments. Returns the exit status of the process.
     public static func run(_ arguments: [String], _ context: ProcessContext) async -> Int32 {
         do {
             let demo = try DemoContext(context)
             demo.say("An origin answers at \(demo.origin.url), another at \(demo.secureOrigin.url).\n")
             demo.say("`session` is a Session(configuration: .ephemeral), `root` the address of the first.\n")
+            // The origins are shut down after a failure, too.
             var failure: (any Error)?
             do { try await show(demo) } catch { failure = error }
             await demo.shutDown()
@@ -28,26 +30,28 @@ public enum Demo {
         }
     }
 
+    /// Runs the acts one after the other, then prints the number of requests and connections.
     private static func show(_ demo: DemoContext) async throws {
         let clock = ContinuousClock()
-        let start = clock.now
+        let startTime = clock.now
         for (index, act) in acts.enumerated() {
-            if demo.context.interruption.hasCome { throw DemoFailure(description: "interrupted") }
+            if demo.context.interruption.hasOccurred { throw DemoFailure(description: "interrupted") }
             demo.printTitle(index + 1, act.title)
             demo.printCode(act.code)
             try await act.run(in: demo)
         }
-        let plain = demo.origin.counts
-        let secure = demo.secureOrigin.counts
-        let requests = plain.requests + secure.requests
-        let connections = plain.connectionsAccepted + secure.connectionsAccepted
-        let seconds = ((clock.now - start) / .seconds(1) * 10).rounded() / 10
+        let first = demo.origin.counts
+        let second = demo.secureOrigin.counts
+        let requests = first.requests + second.requests
+        let connections = first.connectionsAccepted + second.connectionsAccepted
+        // Rounded to one decimal place.
+        let seconds = ((clock.now - startTime) / .seconds(1) * 10).rounded() / 10
         demo.printTitle(acts.count + 1, "Summary")
         demo.printResult("\(requests) requests over \(connections) connections in \(seconds) s")
         demo.printResult(
-            "the first origin had \(plain.requests) requests on \(plain.connectionsAccepted) connections:")
+            "the first origin had \(first.requests) requests on \(first.connectionsAccepted) connections:")
         demo.printResult(
-            "\(plain.requests - plain.connectionsAccepted) of them went out on one that was there already")
-        try demo.require(plain.requests > plain.connectionsAccepted, "connections are used again")
+            "\(first.requests - first.connectionsAccepted) of them went out on one that was there already")
+        try demo.require(first.requests > first.connectionsAccepted, "connections are used again")
     }
 }

@@ -7,7 +7,7 @@ import LupineTLS
 
 /// `lupine serve`: runs the origin server on loopback until the user interrupts it.
 public enum Serve {
-    /// Runs the server. Returns the exit status of the process.
+    /// Runs the server. Returns the exit status of the process, after the interruption or an error.
     public static func run(_ arguments: [String], _ context: ProcessContext) async -> Int32 {
         let options: ServeOptions
         do { options = try ServeOptions(arguments) } catch {
@@ -15,6 +15,7 @@ public enum Serve {
             return ExitCode.usage.rawValue
         }
         var configuration = OriginConfiguration()
+        // Two event loops serve all connections.
         configuration.ownLoops = 2
         configuration.http2 = HTTP2Behaviour()
         var certificatePath: String?
@@ -48,7 +49,7 @@ public enum Serve {
         }
         context.output.say("\(text)\n\(lines: ServeOptions.endpoints)\nCtrl-C ends it.\n")
         await withCheckedContinuation { continuation in
-            context.interruption.listen { continuation.resume() }
+            context.interruption.addListener { continuation.resume() }
         }
         let counts = origin.counts
         let summary: TerminalText =
@@ -57,17 +58,17 @@ public enum Serve {
         context.output.say(summary)
     }
 
-    /// Writes the certificate to a temporary file, for clients. Returns its path.
+    /// Writes the certificate in PEM to a temporary file, for clients. Returns the path.
     private static func write(_ certificate: Certificate) throws -> String {
         let lines = Data(certificate.der).base64EncodedString(options: [
             .lineLength64Characters, .endLineWithLineFeed,
         ])
-        let text = "-----BEGIN CERTIFICATE-----\n\(lines)\n-----END CERTIFICATE-----\n"
+        let pem = "-----BEGIN CERTIFICATE-----\n\(lines)\n-----END CERTIFICATE-----\n"
         let path = FileManager.default.temporaryDirectory
             .appendingPathComponent("lupine-serve-\(UUID().uuidString.prefix(8)).pem").path
         guard
             FileManager.default.createFile(
-                atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
+                atPath: path, contents: Data(pem.utf8), attributes: [.posixPermissions: 0o600])
         else { throw CocoaError(.fileWriteUnknown) }
         return path
     }
@@ -76,38 +77,39 @@ public enum Serve {
 /// The arguments of `lupine serve`.
 struct ServeOptions: Hashable {
     var host = "127.0.0.1"
+    /// The port; 0 stands for any free one.
     var port: UInt16 = 8080
     var usesTLS = false
 
     /// An error in the arguments, with a message for the user.
-    struct Mistake: Error, Hashable, CustomStringConvertible {
+    struct ArgumentError: Error, Hashable, CustomStringConvertible {
         let description: String
     }
 
-    init(_ arguments: [String]) throws(Mistake) {
-        var remaining = arguments[...]
-        while let argument = remaining.popFirst() {
+    init(_ arguments: [String]) throws(ArgumentError) {
+        var unreadArguments = arguments[...]
+        while let argument = unreadArguments.popFirst() {
             switch argument {
             case "--tls": usesTLS = true
             case "--port", "-p":
-                guard let port = remaining.popFirst().flatMap({ UInt16($0) }) else {
-                    throw Mistake(description: "--port needs a number from 0 to 65535")
+                guard let port = unreadArguments.popFirst().flatMap({ UInt16($0) }) else {
+                    throw ArgumentError(description: "--port needs a number from 0 to 65535")
                 }
                 self.port = port
             case "--host":
-                guard let host = remaining.popFirst() else {
-                    throw Mistake(description: "--host needs an address such as ::1")
+                guard let host = unreadArguments.popFirst() else {
+                    throw ArgumentError(description: "--host needs an address such as ::1")
                 }
                 self.host = host
             default:
-                throw Mistake(
+                throw ArgumentError(
                     description:
                         "there is no option \(argument): lupine serve [--port N] [--host ADDRESS] [--tls]")
             }
         }
     }
 
-    /// The endpoints listed at the start.
+    /// The endpoints, as the command lists them when it starts.
     static let endpoints = """
           /                         all paths, as JSON
           /get /post /put /anything what was sent, as JSON

@@ -16,12 +16,14 @@ internal import LupineHTTP
 package struct RecordedExchange: Sendable, Hashable {
     /// The version of the format.
     package static let version = 1
+    /// The maximum number of octets of a URL.
+    private static let maximumURLLength = 65_536
 
     /// The request.
     package struct Request: Sendable, Hashable {
         /// A token, such as `GET`.
         package var method: String
-        /// The redacted URL, which may no longer be a valid URL.
+        /// The redacted URL, which may be invalid as a URL.
         package var url: String
         var headers: TestHeaders
         /// The body; empty when there was none.
@@ -61,8 +63,9 @@ package struct RecordedExchange: Sendable, Hashable {
             throw .unsupportedVersion(path: path, version: file.version)
         }
         do throws(Flaw) {
+            // A method is a token, as the name of a field is (RFC 9110 §9.1).
             guard (try? FieldName(file.request.method)) != nil else { throw Flaw("a method is a word") }
-            guard file.request.url.utf8.count <= 65_536, file.request.url.isStreamSafe else {
+            guard file.request.url.utf8.count <= Self.maximumURLLength, file.request.url.isStreamSafe else {
                 throw Flaw("an address is too long")
             }
             request = Request(
@@ -108,7 +111,7 @@ package struct RecordedExchange: Sendable, Hashable {
     }
 
     /// The response with which a stub replays the outcome.
-    package var answer: TestResponse {
+    package var replay: TestResponse {
         switch outcome {
         case .response(let status, let headers, let body):
             var response = TestResponse.data(body, status: status)
@@ -116,8 +119,8 @@ package struct RecordedExchange: Sendable, Hashable {
             return response
         case .failure(let domain, let code, let text):
             let information = [NSLocalizedDescriptionKey: text]
-            if domain == NSURLErrorDomain, let known = URLError.Code(rawValue: code) {
-                return .failure(URLError(known, userInfo: information))
+            if domain == NSURLErrorDomain, let urlErrorCode = URLError.Code(rawValue: code) {
+                return .failure(URLError(urlErrorCode, userInfo: information))
             }
             return .failure(NSError(domain: domain, code: code, userInfo: information))
         }
@@ -130,6 +133,7 @@ package struct RecordedExchange: Sendable, Hashable {
         init(_ reason: String) { self.reason = reason }
     }
 
+    /// Parses field lines of the form `NAME: VALUE`. Throws for a field that cannot be sent.
     private static func headers(_ lines: [String]?) throws(Flaw) -> TestHeaders {
         var headers = TestHeaders()
         for line in lines ?? [] {
@@ -137,17 +141,19 @@ package struct RecordedExchange: Sendable, Hashable {
                 throw Flaw("a field without a colon")
             }
             let value = Substring(line.utf8[colon...].dropFirst().drop { $0 == UInt8(ascii: " ") })
-            var checked = Fields()
+            // `Fields` throws for an invalid name or value.
+            var checkedFields = Fields()
             do throws(HTTPError) {
-                try checked.append(try FieldName(String(line[..<colon])), String(value))
+                try checkedFields.append(try FieldName(String(line[..<colon])), String(value))
             } catch {
                 throw Flaw("a field that cannot be sent: \(error)")
             }
-            headers.add(checked.name(at: 0), checked.value(at: 0))
+            headers.add(checkedFields.name(at: 0), checkedFields.value(at: 0))
         }
         return headers
     }
 
+    /// Returns the body from its text or its Base64; an empty body has neither.
     private static func body(_ text: String?, _ base64: String?) throws(Flaw) -> Data {
         switch (text, base64) {
         case (nil, nil): return Data()
@@ -161,11 +167,13 @@ package struct RecordedExchange: Sendable, Hashable {
 }
 
 extension TestHeaders {
+    /// The fields as lines of the form `NAME: VALUE`.
     fileprivate var lines: [String] { fields.map { "\($0.name): \($0.value)" } }
 }
 
 /// The members of the document.
 private struct File: Codable {
+    /// The two members that a body can be stored in: one has a value, or none if the body is empty.
     struct Message {
         var text: String?
         var base64: String?

@@ -8,8 +8,8 @@ struct RecordingFolder: Sendable {
     let url: URL
     let limits: RecordingLimits
 
-    /// Returns the names of the files, sorted.
-    private func names() throws(RecordingError) -> [String] {
+    /// Returns the names of the recordings' files, sorted.
+    private func fileNames() throws(RecordingError) -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: url.path)
                 .filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.sorted()
@@ -21,12 +21,12 @@ struct RecordingFolder: Sendable {
     /// Throws when the folder contains recordings. The folder need not exist.
     func requireEmpty() throws(RecordingError) {
         guard FileManager.default.fileExists(atPath: url.path) else { return }
-        guard try names().isEmpty else { throw .inUse(path: url.path) }
+        guard try fileNames().isEmpty else { throw .inUse(path: url.path) }
     }
 
-    /// Writes an exchange to a file that only its owner can read.
+    /// Writes an exchange to a file that only its owner can read. `number` is that of the exchange in the recording, from 1 on.
     func write(_ exchange: RecordedExchange, number: Int) throws(RecordingError) {
-        let file = url.appending(path: Self.name(exchange.request, number: number))
+        let file = url.appending(path: Self.fileName(exchange.request, number: number))
         guard number <= limits.files else { throw .tooMany(path: url.path, limit: limits.files) }
         let data: Data
         do { data = try exchange.data() } catch {
@@ -42,15 +42,16 @@ struct RecordingFolder: Sendable {
 
     /// Returns all exchanges, in order.
     func read() throws(RecordingError) -> [RecordedExchange] {
-        let names = try names()
-        guard !names.isEmpty else { throw .empty(path: url.path) }
-        guard names.count <= limits.files else { throw .tooMany(path: url.path, limit: limits.files) }
-        var (exchanges, total) = ([RecordedExchange](), 0)
-        for name in names {
+        let fileNames = try fileNames()
+        guard !fileNames.isEmpty else { throw .empty(path: url.path) }
+        guard fileNames.count <= limits.files else { throw .tooMany(path: url.path, limit: limits.files) }
+        var exchanges: [RecordedExchange] = []
+        var totalBytes = 0
+        for name in fileNames {
             let file = url.appending(path: name)
             let data = try contents(of: file)
-            total += data.count
-            guard total <= limits.totalBytes else {
+            totalBytes += data.count
+            guard totalBytes <= limits.totalBytes else {
                 throw .tooLarge(path: url.path, limit: limits.totalBytes)
             }
             exchanges.append(try RecordedExchange(data, path: file.path))
@@ -58,16 +59,18 @@ struct RecordingFolder: Sendable {
         return exchanges
     }
 
+    /// Returns the content of a file; throws if it exceeds the limit.
     private func contents(of file: URL) throws(RecordingError) -> Data {
         let data: Data
         do {
             let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
-            // Only regular files: opening a named pipe would block until it has a writer.
+            // Only regular files are opened: opening a named pipe would block until the pipe has a writer.
             guard attributes[.type] as? FileAttributeType == .typeRegular else {
                 throw CocoaError(.fileReadUnknown)
             }
             let handle = try FileHandle(forReadingFrom: file)
             defer { try? handle.close() }
+            // One byte more than the limit shows that the file exceeds it.
             data = try handle.read(upToCount: limits.fileBytes + 1) ?? Data()
         } catch {
             throw .notReadable(path: file.path, reason: error.localizedDescription)
@@ -79,10 +82,11 @@ struct RecordingFolder: Sendable {
     }
 
     /// Returns a file name such as `0001-GET-api-test-users.json`.
-    private static func name(_ request: RecordedExchange.Request, number: Int) -> String {
+    private static func fileName(_ request: RecordedExchange.Request, number: Int) -> String {
         let digits = String(number)
         let padded = String(repeating: "0", count: max(0, 4 - digits.count)) + digits
         let address = request.url.prefix { $0 != "?" && $0 != "#" }
+        // The name leaves out the query and every character that is not an ASCII letter or digit.
         let words = "\(request.method) \(address.split(separator: "://").last ?? "")"
             .split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
         return "\(padded)-\(words.joined(separator: "-").prefix(80)).json"

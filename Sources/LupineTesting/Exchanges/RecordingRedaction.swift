@@ -20,13 +20,14 @@ public struct RecordingRedaction: Sendable, Hashable {
     /// The standard names: in bodies `password`, `client_secret`, `access_token`, `refresh_token`, `id_token`.
     public static let standard = RecordingRedaction()
 
+    /// The names of secret members of bodies, in addition to `names`.
     private static let standardMembers: Set = [
         "password", "client_secret", "access_token", "refresh_token", "id_token",
     ]
 
     /// Whether a member of a body is a secret.
     private func isSecretMember(_ name: String) -> Bool {
-        // Names of secrets are not longer, and lowercasing long names of the peer would be expensive.
+        // No secret has a longer name, and lowercasing a long name, which the peer has chosen, would be expensive.
         guard name.utf8.count <= 1_024 else { return false }
         let lowercasedName = name.lowercased()
         return Self.standardMembers.contains(lowercasedName) || names.contains(lowercasedName)
@@ -55,10 +56,12 @@ public struct RecordingRedaction: Sendable, Hashable {
             let value = try? JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed)
         else { return body }
         var hasSecrets = false
-        let clean = redacted(value, &hasSecrets)
+        let redactedValue = redacted(value, &hasSecrets)
+        // Without secrets, the body keeps its formatting.
         guard hasSecrets,
             let data = try? JSONSerialization.data(
-                withJSONObject: clean, options: [.fragmentsAllowed, .sortedKeys, .withoutEscapingSlashes])
+                withJSONObject: redactedValue,
+                options: [.fragmentsAllowed, .sortedKeys, .withoutEscapingSlashes])
         else { return body }
         return data
     }
@@ -67,16 +70,16 @@ public struct RecordingRedaction: Sendable, Hashable {
     private func redacted(_ value: Any, _ hasSecrets: inout Bool) -> Any {
         switch value {
         case let object as [String: Any]:
-            var clean: [String: Any] = [:]
+            var redactedObject: [String: Any] = [:]
             for (name, member) in object {
                 if isSecretMember(name) {
                     hasSecrets = true
-                    clean[name] = LogRedaction.mark
+                    redactedObject[name] = LogRedaction.mark
                 } else {
-                    clean[name] = redacted(member, &hasSecrets)
+                    redactedObject[name] = redacted(member, &hasSecrets)
                 }
             }
-            return clean
+            return redactedObject
         case let array as [Any]: return array.map { redacted($0, &hasSecrets) }
         default: return value
         }
@@ -86,14 +89,15 @@ public struct RecordingRedaction: Sendable, Hashable {
     private func form(_ body: Data) -> Data {
         let items = String(decoding: body, as: UTF8.self).utf8
             .split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
-        let clean = items.map { item -> String in
+        let redactedItems = items.map { item -> String in
             let name = Substring(item.prefix { $0 != UInt8(ascii: "=") })
             let decodedName = name.removingPercentEncoding ?? String(name)
+            // An item that is only a name, without `=`, has no value to redact.
             guard isSecretMember(decodedName), name.endIndex != item.endIndex else {
                 return String(Substring(item))
             }
             return "\(name)=\(LogRedaction.mark)"
         }
-        return Data(clean.joined(separator: "&").utf8)
+        return Data(redactedItems.joined(separator: "&").utf8)
     }
 }

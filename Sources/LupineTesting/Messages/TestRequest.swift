@@ -51,6 +51,7 @@ public struct TestRequest: Sendable, Hashable {
 
     /// Creates the request that an origin with the URL `base` has received.
     init(_ request: OriginRequest, at base: URL) {
+        // `OPTIONS *` is about the server as a whole, and has no path (RFC 9112 §3.2.4).
         let path = request.path == "*" ? "" : request.path
         let target = request.query.isEmpty ? path : path + "?" + request.query
         var headers = TestHeaders()
@@ -63,7 +64,7 @@ public struct TestRequest: Sendable, Hashable {
             headers: headers, body: Data(request.body))
     }
 
-    /// Creates a request that a session has made; `body` is its whole body.
+    /// Creates the request that a session sends to `url`; `body` is its whole body.
     init(_ request: URLRequest, at url: URL, body: Data) {
         self.init(
             method: request.httpMethod ?? "GET", url: url,

@@ -5,7 +5,7 @@ public import Foundation
 /// The response of a route of a `TestOrigin` or of a stub: a status, header fields and content, or a simulated failure of a
 /// server.
 ///
-/// Created by the functions below, and modified by methods that return a copy: `.json(users).header("ETag",
+/// The functions below create responses, and methods return changed copies: `.json(users).header("ETag",
 /// "\"1\"").cut(after: 20)`.
 public struct TestResponse: Sendable {
     /// A step of a streamed response.
@@ -27,7 +27,7 @@ public struct TestResponse: Sendable {
         }
     }
 
-    /// The end of an interrupted connection.
+    /// How an interrupted connection ends: it is closed, it is reset, or nothing more is sent on it.
     enum ConnectionEnd: Sendable { case closed, reset, stalled }
 
     /// The way in which the response is sent.
@@ -56,6 +56,7 @@ public struct TestResponse: Sendable {
     var awaitedSignal: TestSignal?
     var delivery = Delivery.whole
 
+    /// Creates a response that is sent completely; `type` is its `Content-Type`, if any.
     init(_ status: Int, _ type: String?, _ pieces: [Piece], isStreamed: Bool = false) {
         self.status = status
         headers = type.map { ["Content-Type": $0] } ?? [:]
@@ -134,6 +135,7 @@ public struct TestResponse: Sendable {
         return response
     }
 
+    /// Returns a response that ends the connection in this way, without an answer.
     private static func unanswered(_ end: ConnectionEnd) -> TestResponse {
         var response = status(200)
         response.delivery = .unanswered(end)
@@ -165,6 +167,7 @@ public struct TestResponse: Sendable {
     /// Returns the response, but stops sending after this number of content octets.
     public func stalled(after octets: Int) -> TestResponse { broken(after: octets, .stalled) }
 
+    /// Returns the response, but ends the connection after this number of content octets.
     private func broken(after octets: Int, _ end: ConnectionEnd) -> TestResponse {
         var response = self
         response.delivery = .broken(after: max(0, octets), end)
@@ -175,10 +178,12 @@ public struct TestResponse: Sendable {
 
     /// The pieces that are sent: all of them, or those before the octet at which the connection ends.
     var sentPieces: [Piece] {
+        // `remaining` is the number of octets until the connection ends.
         guard case .broken(var remaining, _) = delivery else { return pieces }
         var sent: [Piece] = []
         for piece in pieces {
             guard let octets = piece.octets else {
+                // A wait for a signal is part of what is sent, unless the connection has ended before it.
                 if remaining > 0 { sent.append(piece) }
                 continue
             }

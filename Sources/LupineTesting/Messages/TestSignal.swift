@@ -2,7 +2,7 @@
 
 internal import LupineOrigin
 
-/// A signal that a test opens once, and that responses and tests wait for, so that tests need no estimated delays.
+/// A signal that a test opens once. Responses and tests wait for it, so that tests need no estimated delays.
 ///
 /// A response can be held until a signal is open (`TestResponse.held(until:)`), and so can a stream between two pieces
 /// (`TestResponse.Piece.wait`). Can be used on any thread.

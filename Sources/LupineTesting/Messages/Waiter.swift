@@ -2,8 +2,8 @@
 
 internal import LupineTransport
 
-/// A one-shot continuation for a value or an error. The first outcome counts, including cancellation. Can be used on any
-/// thread.
+/// Lets one task wait for a value or an error. The first outcome counts, and later ones are ignored; a cancellation of the task
+/// is an outcome, too. Can be used on any thread.
 final class Waiter<Value: Sendable>: Sendable {
     private enum State {
         /// No task waits, and there is no outcome yet.
@@ -14,8 +14,7 @@ final class Waiter<Value: Sendable>: Sendable {
 
     private let state = Lock(State.idle)
 
-    /// Waits for the outcome passed to `resume`. Called at most once. Throws `CancellationError` when the task is cancelled
-    /// first.
+    /// Waits for the outcome passed to `resume`. May be called once. Throws `CancellationError` when the task is cancelled first.
     func value() async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -24,6 +23,7 @@ final class Waiter<Value: Sendable>: Sendable {
                     state = .waiting(continuation)
                     return nil
                 }
+                // `resume` was called first.
                 if let outcome { continuation.resume(with: outcome) }
             }
         } onCancel: {

@@ -9,16 +9,17 @@ internal import LupineTransport
 /// The state that the connections of a test origin share: the routes, the log, and the running handlers. Can be used on any
 /// thread.
 ///
-/// It has no reference to the origin. So a test that drops its origin deallocates it, although the origin has routes.
+/// It has no reference to the origin: an origin that a test drops is deallocated, although its server still has the routes.
 final class OriginCore: Sendable {
     private struct Handlers {
-        /// The number of handlers that have been started.
-        var number = 0
-        /// The running handlers by number; the value is nil until the task has been created.
+        /// The number of handlers that have been started; the latest has this number.
+        var startedCount = 0
+        /// The tasks of the running handlers, by the handlers' numbers. The value is nil until the task has been created.
         var running: [Int: Task<Void, Never>?] = [:]
+        /// Whether `close` has been called, so that no handler may start.
         var isClosed = false
         /// The callers of `waitForHandlers()`.
-        var waiting: [Waiter<Void>] = []
+        var waiters: [Waiter<Void>] = []
     }
 
     let log = RequestLog()
@@ -27,63 +28,68 @@ final class OriginCore: Sendable {
     private let routes = Lock(RouteTable())
     private let handlers = Lock(Handlers())
     /// The URL of the origin; nil until it listens.
-    private let base = Lock<URL?>(nil)
+    private let baseURL = Lock<URL?>(nil)
 
     init(clock: ManualClock?) { self.clock = clock }
 
-    /// Returns the endpoint for all requests. It is called on a loop with the whole body; the response is sent when the
+    /// Returns the endpoint for all requests. The origin calls it on a loop with the whole body, and sends the response when the
     /// handler has returned.
     func endpoint() -> Endpoint { .collected { [self] request in answer(request) } }
 
     /// Sets the URL at which the origin listens.
-    func setURL(_ url: URL) { base.withLock { $0 = url } }
+    func setURL(_ url: URL) { baseURL.withLock { $0 = url } }
 
+    /// Adds a route, which takes precedence over the existing ones.
     func add(_ method: String?, _ pattern: String, _ handler: @escaping RouteTable.Handler) {
         routes.withLock { $0.add(method, pattern, handler) }
     }
 
-    /// Starts the handler for a request, and returns a response that waits for it. Called on the origin's loop.
+    /// Starts the handler for a request, and returns a response that waits for the handler. The origin calls this method on its
+    /// loop.
     private func answer(_ incoming: OriginRequest) -> OriginResponse {
         // No client knows the origin's address before it is set.
-        guard let base = base.withLock({ $0 }) else { return OriginResponse(503) }
-        let request = TestRequest(incoming, at: base)
+        guard let baseURL = baseURL.withLock({ $0 }) else { return OriginResponse(503) }
+        let request = TestRequest(incoming, at: baseURL)
         log.add(request)
         let answer = Answer()
-        handle(request) { answer.set(self.dated($0)) }
+        startHandler(for: request) { answer.set(self.addingDate(to: $0)) }
         return .later(answer.gate) { () throws(Refusal) in try answer.response.choice() }
     }
 
     /// Returns the response with a `Date` from the test's clock, unless it has one. Caches compute ages from this field.
-    private func dated(_ response: TestResponse) -> TestResponse {
+    private func addingDate(to response: TestResponse) -> TestResponse {
         guard let clock, response.headers["Date"] == nil, let date = HTTPDate.text(of: clock.date) else {
             return response
         }
         return response.header("Date", date)
     }
 
-    /// Calls the program's handler in a new task, and `completion` with its response.
-    private func handle(_ request: TestRequest, _ completion: @escaping @Sendable (TestResponse) -> Void) {
+    /// Calls the program's handler in a new task, and `completion` with its response. Without a matching route, calls
+    /// `completion` at once.
+    private func startHandler(
+        for request: TestRequest, _ completion: @escaping @Sendable (TestResponse) -> Void
+    ) {
         let table = routes.withLock { $0 }
         guard let (handler, parameters) = table.match(request) else {
             return completion(table.refusal(of: request))
         }
         let number = handlers.withLock { handlers -> Int? in
             if handlers.isClosed { return nil }
-            handlers.number += 1
-            // Adds the key; its task is set when it has been created.
-            handlers.running[handlers.number] = .some(nil)
-            return handlers.number
+            handlers.startedCount += 1
+            // Adds the key with the value nil: the task is set below, when it has been created.
+            handlers.running[handlers.startedCount] = .some(nil)
+            return handlers.startedCount
         }
         guard let number else { return completion(.closed) }
-        var matched = request
-        matched.parameters = parameters
-        let task = Task { [matched] in
+        var requestWithParameters = request
+        requestWithParameters.parameters = parameters
+        let task = Task { [requestWithParameters] in
             do {
-                completion(try await handler(matched))
+                completion(try await handler(requestWithParameters))
             } catch {
                 completion(.text("the route threw: \(error)\n", status: 500))
             }
-            handlerEnded(number)
+            removeHandler(number)
         }
         // `close` may have been called while the task was being created.
         let wasClosed = handlers.withLock { handlers in
@@ -94,40 +100,40 @@ final class OriginCore: Sendable {
         if wasClosed { task.cancel() }
     }
 
-    /// Called when a handler has finished.
-    private func handlerEnded(_ number: Int) {
-        let waiting = handlers.withLock { handlers -> [Waiter<Void>] in
+    /// Removes a handler that has finished. If it was the last one, resumes the callers of `waitForHandlers()`.
+    private func removeHandler(_ number: Int) {
+        let waiters = handlers.withLock { handlers -> [Waiter<Void>] in
             handlers.running[number] = nil
             guard handlers.running.isEmpty else { return [] }
-            defer { handlers.waiting = [] }
-            return handlers.waiting
+            defer { handlers.waiters = [] }
+            return handlers.waiters
         }
-        for waiter in waiting { waiter.resume(.success(())) }
+        for waiter in waiters { waiter.resume(.success(())) }
     }
 
     /// Closes the log, cancels the handlers, and releases the routes and the objects that they retain. No new handlers are
     /// started.
     func close(_ error: any Error) {
         log.close(error)
-        let running = handlers.withLock { handlers -> [Task<Void, Never>] in
+        let runningTasks = handlers.withLock { handlers -> [Task<Void, Never>] in
             handlers.isClosed = true
             return handlers.running.values.compactMap { $0 }
         }
-        let released = routes.withLock { routes -> RouteTable in
-            var released = RouteTable()
-            swap(&routes, &released)
-            return released
+        let removedRoutes = routes.withLock { routes -> RouteTable in
+            var removedRoutes = RouteTable()
+            swap(&routes, &removedRoutes)
+            return removedRoutes
         }
-        for task in running { task.cancel() }
-        // The program's closures are released outside the lock.
-        withExtendedLifetime(released) {}
+        for task in runningTasks { task.cancel() }
+        // The program's closures live until here: their deinitializers must not run under the lock.
+        withExtendedLifetime(removedRoutes) {}
     }
 
     /// Returns when no handler is running.
     func waitForHandlers() async {
         let waiter = Waiter<Void>()
         let isEmpty = handlers.withLock { handlers -> Bool in
-            if !handlers.running.isEmpty { handlers.waiting.append(waiter) }
+            if !handlers.running.isEmpty { handlers.waiters.append(waiter) }
             return handlers.running.isEmpty
         }
         if !isEmpty { try? await waiter.value() }
@@ -136,14 +142,16 @@ final class OriginCore: Sendable {
 
 /// Passes the response of a handler to the loop that waits for it.
 private final class Answer: Sendable {
+    /// The gate, which the loop waits for.
     let gate = Gate()
-    private let stored = Lock(TestResponse.closed)
+    private let storedResponse = Lock(TestResponse.closed)
 
-    /// The response; to be read only after the gate has opened.
-    var response: TestResponse { stored.withLock { $0 } }
+    /// The response; valid only after the gate has opened.
+    var response: TestResponse { storedResponse.withLock { $0 } }
 
+    /// Stores the response, and opens the gate.
     func set(_ response: TestResponse) {
-        stored.withLock { $0 = response }
+        storedResponse.withLock { $0 = response }
         gate.open()
     }
 }

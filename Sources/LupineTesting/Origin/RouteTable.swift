@@ -17,6 +17,7 @@ struct RouteTable: Sendable {
         var text: String { "\(method ?? "any method") \(pattern.text)" }
     }
 
+    /// The routes, the latest first.
     private var routes: [Route] = []
 
     /// Adds a route before the existing ones.
@@ -25,7 +26,8 @@ struct RouteTable: Sendable {
             Route(method: method?.uppercased(), pattern: PathPattern(pattern), handler: handler), at: 0)
     }
 
-    /// Returns the handler of a request and the values of the names in braces. `GET` routes also match `HEAD`.
+    /// Returns the handler for a request, and the values that its path has for the names in braces; nil if no route matches. A
+    /// route for `GET` also matches `HEAD`.
     func match(_ request: TestRequest) -> (handler: Handler, parameters: [String: String])? {
         let path = request.url.path(percentEncoded: true)
         for route in routes {
@@ -40,9 +42,9 @@ struct RouteTable: Sendable {
 
     /// Returns the response to a request that no route matches.
     func refusal(of request: TestRequest) -> TestResponse {
-        let known = routes.isEmpty ? "none" : routes.reversed().map(\.text).joined(separator: ", ")
+        let knownRoutes = routes.isEmpty ? "none" : routes.reversed().map(\.text).joined(separator: ", ")
         return .text(
-            "no route for \(request.method) \(request.url.path(percentEncoded: true)); there are: \(known)\n",
+            "no route for \(request.method) \(request.url.path(percentEncoded: true)); there are: \(knownRoutes)\n",
             status: 404)
     }
 }

@@ -41,6 +41,7 @@ public final class TestAuthority: Sendable {
         PinnedCertificatesTrustEvaluator(certificates: [secCertificate], acceptSelfSignedCertificates: true)
     }
 
+    /// Returns a certificate as PEM.
     private static func pem(_ certificate: Certificate) -> String {
         let lines = Data(certificate.der)
             .base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])

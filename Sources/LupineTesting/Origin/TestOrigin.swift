@@ -23,7 +23,7 @@ public final class TestOrigin: SessionSource {
     public struct TLS: Sendable {
         enum Kind: Sendable {
             case none
-            /// TLS, with a new certificate authority.
+            /// TLS, with a certificate authority that is created for the origin.
             case newAuthority
             /// TLS, with an existing certificate authority.
             case existing(TestAuthority)
@@ -108,6 +108,7 @@ public final class TestOrigin: SessionSource {
     deinit {
         guard shutdownTask.withLock({ $0 == nil }) else { return }
         core.close(TestOriginError.shutDown)
+        // The task must not capture `self`, which is being deallocated.
         let origin = origin
         Task.detached { await origin.shutdown() }
     }
@@ -129,7 +130,7 @@ public final class TestOrigin: SessionSource {
 
     // MARK: routes
 
-    /// Answers requests of a method (nil: any) whose paths match a pattern. Of several matching routes, the latest answers.
+    /// Answers requests of a method (nil for any) whose paths match a pattern. Of several matching routes, the latest answers.
     ///
     /// - Parameters:
     ///   - method: The method; `GET` also matches `HEAD`.
@@ -144,7 +145,7 @@ public final class TestOrigin: SessionSource {
         core.add(method, pattern, handler)
     }
 
-    /// Answers requests of a method (nil: any) whose paths match a pattern with the same response.
+    /// Answers requests of a method (nil for any) whose paths match a pattern, always with the same response.
     public func route(_ method: String?, _ pattern: String, _ response: TestResponse) {
         core.add(method, pattern) { _ in response }
     }
@@ -174,6 +175,7 @@ public final class TestOrigin: SessionSource {
     /// Shuts the origin down and cancels running handlers. Returns when the last connection and the last handler have ended.
     /// Further calls wait for the same shutdown. Must not be awaited in a handler.
     public func shutdown() async {
+        // The task captures these instead of `self`.
         let (core, origin) = (core, origin)
         let task = shutdownTask.withLock { shutdownTask -> Task<Void, Never> in
             if let shutdownTask { return shutdownTask }
@@ -189,7 +191,7 @@ public final class TestOrigin: SessionSource {
     }
 }
 
-/// Calls `body` with a new origin, and shuts that down afterwards, whether `body` returns or throws.
+/// Calls `body` with a new origin, and shuts the origin down afterwards, whether `body` returns or throws.
 ///
 /// - Parameters:
 ///   - tls: Whether the origin uses TLS.

@@ -28,6 +28,7 @@ extension TestResponse {
         return .follow(Script(wait + steps))
     }
 
+    /// Returns a body with the octets of all pieces.
     private func collectedBody() -> OriginResponse.Body {
         let octets = pieces.compactMap(\.octets).reduce(into: [UInt8]()) { $0 += $1 }
         return octets.isEmpty ? .none : .bytes(octets)
@@ -35,17 +36,19 @@ extension TestResponse {
 
     /// Returns a body that sends the pieces one after another, as fast as the client reads them.
     private func streamedBody() -> OriginResponse.Body {
-        var remaining = pieces[...]
+        var remainingPieces = pieces[...]
         return .stream(length: nil) { output, _ in
-            while let piece = remaining.popFirst() {
+            while let piece = remainingPieces.popFirst() {
                 switch piece {
                 case .data(let data) where !data.isEmpty:
                     output += data
+                    // The origin calls the closure again.
                     return .more
                 case .text(let text) where !text.isEmpty:
                     output += text.utf8
                     return .more
                 case .wait(let signal): return .wait(signal.gate)
+                // A chunk of size zero would end the content.
                 case .data, .text: continue
                 }
             }
@@ -64,22 +67,24 @@ extension TestResponse {
         return lines.joined(separator: "\r\n") + "\r\n\r\n"
     }
 
-    /// Returns the steps that send the content up to the octet at which the connection ends. The announced chunk sizes are those
-    /// of the complete pieces.
+    /// Returns the steps that send the content up to the octet at which the connection ends. The chunk sizes are those of the
+    /// whole pieces: a chunk in which the connection ends is shorter than its size says, and lacks the final line end.
     private func contentSteps() -> [Script.Step] {
-        zip(sentPieces, pieces).flatMap { sent, whole -> [Script.Step] in
-            if case .wait(let signal) = sent { return [.waitForGate(signal.gate)] }
-            guard let octets = sent.octets, let count = whole.octets?.count, !octets.isEmpty else {
+        zip(sentPieces, pieces).flatMap { sentPiece, wholePiece -> [Script.Step] in
+            if case .wait(let signal) = sentPiece { return [.waitForGate(signal.gate)] }
+            guard let octets = sentPiece.octets, let size = wholePiece.octets?.count, !octets.isEmpty else {
                 return []
             }
             guard isStreamed else { return [.send([UInt8](octets))] }
-            let end = octets.count == count ? "\r\n" : ""
-            return [.send(Array("\(String(count, radix: 16))\r\n".utf8) + octets + Array(end.utf8))]
+            let sizeLine = "\(String(size, radix: 16))\r\n"
+            let lineEnd = octets.count == size ? "\r\n" : ""
+            return [.send(Array(sizeLine.utf8) + octets + Array(lineEnd.utf8))]
         }
     }
 }
 
 extension TestResponse.ConnectionEnd {
+    /// The step of a script that ends the connection in this way.
     fileprivate var step: Script.Step {
         switch self {
         case .closed: .close

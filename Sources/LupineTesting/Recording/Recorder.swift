@@ -73,7 +73,7 @@ extension Stubs {
     ) throws(RecordingError) -> Stubs {
         let stubs = Stubs(clock: clock)
         for exchange in try RecordingFolder(url: folder, limits: limits).read() {
-            stubs.expect(RequestPattern(exchange.request, redaction), exchange.answer)
+            stubs.expect(RequestPattern(exchange.request, redaction), exchange.replay)
         }
         return stubs
     }

@@ -9,13 +9,17 @@ internal import LupineTransport
 /// sessions that it serves. Can be used on any thread.
 final class RecorderCore: Sendable {
     private struct State {
+        /// The number of exchanges that have begun.
         var count = 0
+        /// The first error of writing an exchange.
         var failure: RecordingError?
     }
 
+    /// The clock of all sessions; nil for the system clock.
     let clock: ManualClock?
     private let folder: RecordingFolder
     private let redaction: RecordingRedaction
+    /// The connections to the servers.
     private let upstream: Upstream
     /// The configuration of the recorded sessions, without this object installed.
     private let template: URLSessionConfiguration
@@ -30,6 +34,7 @@ final class RecorderCore: Sendable {
         self.redaction = redaction
         try folder.requireEmpty()
         template = Self.copy(configuration)
+        // The header fields of the configuration replace Alamofire's defaults of the same name.
         var headers = HTTPHeaders.default
         for header in configuration.headers { headers.update(header) }
         template.headers = headers
@@ -39,11 +44,14 @@ final class RecorderCore: Sendable {
         upstream = Upstream(upstreamConfiguration)
     }
 
+    /// Returns a copy of a configuration, which is a class.
     private static func copy(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration {
         configuration.copy() as? URLSessionConfiguration ?? configuration
     }
 
+    /// The number of exchanges that have begun.
     var count: Int { state.withLock { $0.count } }
+    /// The first error of writing an exchange; nil if there was none.
     var failure: RecordingError? { state.withLock { $0.failure } }
 
     /// Returns a new configuration whose sessions are recorded.
@@ -57,9 +65,9 @@ final class RecorderCore: Sendable {
 
     /// Writes an exchange. Stores the first error, for `verify`.
     private func write(_ request: TestRequest, _ outcome: RecordedExchange.Outcome, number: Int) {
-        let recorded = RecordedExchange.Request(request, redaction)
+        let redactedRequest = RecordedExchange.Request(request, redaction)
         do throws(RecordingError) {
-            try folder.write(RecordedExchange(recorded, outcome), number: number)
+            try folder.write(RecordedExchange(redactedRequest, outcome), number: number)
         } catch {
             state.withLock { if $0.failure == nil { $0.failure = error } }
         }
@@ -67,7 +75,7 @@ final class RecorderCore: Sendable {
 }
 
 extension RecorderCore: StubResponder {
-    /// True: the loads of `upstream` store the cookies, because they know the connection.
+    /// True: the loads of `upstream` store the cookies, because only they know the connection on which a cookie was received.
     var hasStoredCookies: Bool { true }
 
     func answer(_ request: TestRequest, _ original: URLRequest, for urlProtocol: StubURLProtocol) async throws
@@ -78,16 +86,19 @@ extension RecorderCore: StubResponder {
             state.count += 1
             return state.count
         }
-        var outgoing = original
-        outgoing.httpBodyStream = nil
-        outgoing.httpBody = request.body.isEmpty ? nil : request.body
+        // The body stream has already been read to its end.
+        var outgoingRequest = original
+        outgoingRequest.httpBodyStream = nil
+        outgoingRequest.httpBody = request.body.isEmpty ? nil : request.body
         do {
-            let (body, head) = try await upstream.load(outgoing, for: urlProtocol)
+            let (body, head) = try await upstream.load(outgoingRequest, for: urlProtocol)
             guard let head = head as? HTTPURLResponse else { throw URLError(.badServerResponse) }
             // These fields do not apply to the decoded content.
-            let dropped: Set = ["content-encoding", "content-length", "transfer-encoding", "connection"]
+            let droppedFields: Set = [
+                "content-encoding", "content-length", "transfer-encoding", "connection",
+            ]
             let headers = TestHeaders(
-                head.lupine.fields.filter { !dropped.contains($0.name.lowercased()) }
+                head.lupine.fields.filter { !droppedFields.contains($0.name.lowercased()) }
                     .map { TestHeaders.Field($0.name, $0.value) })
             write(
                 request,
@@ -98,7 +109,7 @@ extension RecorderCore: StubResponder {
             response.headers = headers
             return response
         } catch  where error is CancellationError || (error as? URLError)?.code == .cancelled {
-            // A cancellation comes from the program and is not recorded.
+            // The program has cancelled the request: the exchange is not recorded.
             throw error
         } catch {
             let nsError = error as NSError

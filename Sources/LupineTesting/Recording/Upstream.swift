@@ -6,8 +6,8 @@ internal import LupineTransport
 
 /// The recorder's connections to the servers. Each request of a redirect chain is a separate load.
 ///
-/// Header fields of the configuration, redirects, cookies and credentials are handled by the program's session. Challenges
-/// for server trust and client certificates are also passed to that session. Can be used on any thread.
+/// The loads use the header fields, the cookies and the credentials of the program's session. That session also follows the
+/// redirects, and answers the challenges for server trust and client certificates. Can be used on any thread.
 final class Upstream: Sendable {
     /// The session for the origin of the program's request.
     private let sameOrigin: URLSession
@@ -22,6 +22,7 @@ final class Upstream: Sendable {
         configuration.httpCookieStorage = nil
         configuration.urlCredentialStorage = nil
         sameOrigin = URLSession(configuration: configuration)
+        // `sameOrigin` has copied the configuration, and is not affected.
         if configuration.lupine.tls.identityOrigins == nil { configuration.lupine.tls.identity = nil }
         otherOrigins = URLSession(configuration: configuration)
     }
@@ -42,7 +43,7 @@ final class Upstream: Sendable {
 
     /// Loads one request, without following redirects. The load is cancelled with the calling task.
     func load(_ request: URLRequest, for urlProtocol: StubURLProtocol) async throws -> (Data, URLResponse) {
-        let current = Lock<URLSessionTask?>(nil)
+        let currentTask = Lock<URLSessionTask?>(nil)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let session = urlProtocol.task?.hasLeftOrigin ?? false ? otherOrigins : sameOrigin
@@ -54,13 +55,14 @@ final class Upstream: Sendable {
                     continuation.resume(returning: (data ?? Data(), response))
                 }
                 task.delegate = UpstreamDelegate(urlProtocol)
-                if let principal = urlProtocol.task { task.load(for: principal) }
-                current.withLock { $0 = task }
+                if let programTask = urlProtocol.task { task.load(for: programTask) }
+                currentTask.withLock { $0 = task }
+                // `onCancel` may have run before the task was stored.
                 if Task.isCancelled { task.cancel() }
                 task.resume()
             }
         } onCancel: {
-            current.withLock { $0 }?.cancel()
+            currentTask.withLock { $0 }?.cancel()
         }
     }
 }

@@ -10,8 +10,8 @@ public final class SessionShelf: Sendable {
 
     init() {}
 
-    /// Retains the session until the shelf is deallocated, and returns it.
-    func keeping(_ session: Session) -> Session {
+    /// Retains the session until the shelf is deallocated, and returns the session.
+    func retaining(_ session: Session) -> Session {
         sessions.withLock { $0.append(session) }
         return session
     }

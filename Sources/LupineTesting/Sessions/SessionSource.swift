@@ -17,13 +17,13 @@ extension SessionSource {
     ///
     /// - Parameters:
     ///   - interceptor: Adapts and retries every request.
-    ///   - redirectHandler: Decides about redirects; nil follows them.
+    ///   - redirectHandler: Decides about redirects. Without a handler (nil), the session follows them.
     ///   - eventMonitors: Receive all events of the session.
     public func session(
         interceptor: (any RequestInterceptor)? = nil, redirectHandler: (any RedirectHandler)? = nil,
         eventMonitors: [any EventMonitor] = []
     ) -> Session {
-        shelf.keeping(
+        shelf.retaining(
             Session(
                 configuration: configuration, interceptor: interceptor, redirectHandler: redirectHandler,
                 eventMonitors: eventMonitors))

@@ -9,9 +9,10 @@ enum BodyPattern: Sendable {
     /// A JSON document with this value, in any formatting.
     case json(Data)
 
-    private static let maximumShownBytes = 2_000
+    /// The largest number of bytes of a body that messages show as text.
+    private static let maximumShownByteCount = 2_000
 
-    /// Returns how the body differs; nil when it matches.
+    /// Returns how a request's body differs from the expected one; nil when it matches.
     func difference(from body: Data) -> StubDifference? {
         switch self {
         case .data(let expected):
@@ -27,7 +28,7 @@ enum BodyPattern: Sendable {
         }
     }
 
-    /// Returns the document in a canonical format; nil when it is not JSON.
+    /// Returns a JSON document with sorted members and uniform white space; nil when the data is not JSON.
     private static func canonical(_ json: Data) -> Data? {
         guard let value = try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed) else {
             return nil
@@ -36,10 +37,10 @@ enum BodyPattern: Sendable {
             withJSONObject: value, options: [.fragmentsAllowed, .prettyPrinted, .sortedKeys])
     }
 
-    /// Returns a body as messages show it; nil if it is empty.
+    /// Returns a body as messages show it: its text, or its size if it is long or binary. Nil if it is empty.
     private static func text(_ body: Data) -> String? {
         if body.isEmpty { return nil }
-        guard body.count <= maximumShownBytes, let text = String(data: body, encoding: .utf8) else {
+        guard body.count <= maximumShownByteCount, let text = String(data: body, encoding: .utf8) else {
             return "\(body.count) bytes"
         }
         return text

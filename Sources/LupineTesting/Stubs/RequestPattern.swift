@@ -9,12 +9,16 @@ internal import LupineLoading
 /// segment of the path, available as `TestRequest.parameters["name"]`; `{*}` at the end matches all further segments. Without
 /// `?` any query matches; with it, the query must have exactly these items, in any order.
 public struct RequestPattern: Sendable, CustomStringConvertible {
+    /// A condition that the program has added.
     private struct Condition: Sendable {
+        /// The program's description of the condition.
         let text: String
+        /// Returns whether a request meets the condition.
         let holds: @Sendable (TestRequest) -> Bool
     }
 
     private enum Address: Sendable {
+        /// A URL or a path, with names in braces.
         case template(String)
         /// The URL of a recorded request.
         case exact(String)
@@ -26,15 +30,24 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
         }
     }
 
+    /// The differences that count for more than one when the nearest stub is searched.
+    private enum Weight {
+        static let method = 2
+        /// Another server or another path.
+        static let path = 4
+    }
+
+    /// The method; nil for any.
     private let method: String?
     private let address: Address
     private var headers: [TestHeaders.Field] = []
+    /// The body; nil for any.
     private var body: BodyPattern?
     private var conditions: [Condition] = []
     /// The redaction that is applied to a request before it is compared.
     private var redaction: RecordingRedaction?
 
-    /// Creates a pattern for a method (nil: any) and an address.
+    /// Creates a pattern for a method (nil matches any method) and an address.
     public init(_ method: String?, _ address: String) {
         self.method = method?.uppercased()
         self.address = .template(address)
@@ -112,60 +125,66 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
 
     // MARK: comparison
 
-    /// Returns the values of the names in braces for a matching request.
+    /// Returns the values that a matching request has for the names in braces.
     func parameters(of request: TestRequest) -> [String: String] {
         guard case .template(let text) = address else { return [:] }
-        return PathPattern(AddressParts(text).path).parameters(in: request.url.path(percentEncoded: true))
-            ?? [:]
+        let pattern = PathPattern(AddressComponents(text).path)
+        return pattern.parameters(in: request.url.path(percentEncoded: true)) ?? [:]
     }
 
     /// Returns the differences between a request and the pattern; empty when it matches. Calls the program's conditions.
     func differences(from request: TestRequest) -> [StubDifference] {
-        var found: [StubDifference] = []
+        var differences: [StubDifference] = []
         if let method, method != request.method {
-            found.append(
-                StubDifference(label: "method", expected: method, actual: request.method, weight: 2))
+            differences.append(
+                StubDifference(
+                    label: "method", expected: method, actual: request.method, weight: Weight.method))
         }
-        if let difference = addressDifference(from: request) { found.append(difference) }
+        if let difference = addressDifference(from: request) { differences.append(difference) }
         for field in headers where !request.headers.values(of: field.name).contains(field.value) {
-            found.append(
+            differences.append(
                 StubDifference(
                     label: "header \(field.name)", expected: field.value,
                     actual: request.headers[field.name]))
         }
         let content = redaction?.body(request.body, type: request.headers["Content-Type"]) ?? request.body
-        if let difference = body?.difference(from: content) { found.append(difference) }
+        if let difference = body?.difference(from: content) { differences.append(difference) }
+        // The conditions are the program's code: they may use objects whose locks the caller could hold.
         assertNoLockIsHeld()
         for condition in conditions where !condition.holds(request) {
-            found.append(StubDifference(label: "condition", expected: condition.text, actual: nil))
+            differences.append(StubDifference(label: "condition", expected: condition.text, actual: nil))
         }
-        return found
+        return differences
     }
 
+    /// Returns how a request's address differs from that of the pattern; nil when it matches.
     private func addressDifference(from request: TestRequest) -> StubDifference? {
         let url = request.url.absoluteString
         switch address {
         case .exact(let text):
             let actual = redaction?.url(request.url) ?? url
             if actual == text { return nil }
-            let hasSamePath = AddressParts(actual).path == AddressParts(text).path
-            return StubDifference(label: "url", expected: text, actual: actual, weight: hasSamePath ? 1 : 4)
+            let hasSamePath = AddressComponents(actual).path == AddressComponents(text).path
+            return StubDifference(
+                label: "url", expected: text, actual: actual, weight: hasSamePath ? 1 : Weight.path)
         case .template(let text):
-            let (expected, actual) = (AddressParts(text), AddressParts(url))
+            let (expected, actual) = (AddressComponents(text), AddressComponents(url))
+            // A pattern without a server matches any server, and one without a query any query.
             let matchesServer =
                 expected.server == nil || expected.server?.lowercased() == actual.server?.lowercased()
             let matchesPath = PathPattern(expected.path).parameters(in: actual.path) != nil
-            let matchesQuery = expected.query == nil || expected.items == actual.items
+            let matchesQuery = expected.query == nil || expected.queryItems == actual.queryItems
             if matchesServer, matchesPath, matchesQuery { return nil }
-            let shown = expected.server == nil ? actual.target : url
+            let shownAddress = expected.server == nil ? actual.target : url
             return StubDifference(
-                label: "url", expected: text, actual: shown, weight: matchesServer && matchesPath ? 1 : 4)
+                label: "url", expected: text, actual: shownAddress,
+                weight: matchesServer && matchesPath ? 1 : Weight.path)
         }
     }
 }
 
-/// An address, divided into the parts that patterns compare.
-private struct AddressParts {
+/// An address, split into the components that patterns compare. The address may be no valid URL: it may have names in braces.
+private struct AddressComponents {
     /// Scheme, host and port; nil when there is only a path.
     let server: String?
     let path: String
@@ -173,8 +192,9 @@ private struct AddressParts {
     let query: String?
 
     init(_ text: String) {
-        let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
-        var remaining = Substring(parts[0])
+        // The fragment is not sent, and so is not compared.
+        let withoutFragment = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
+        var remaining = Substring(withoutFragment)
         if let scheme = remaining.firstRange(of: "://") {
             let afterScheme = remaining[scheme.upperBound...]
             let end = afterScheme.firstIndex { $0 == "/" || $0 == "?" } ?? remaining.endIndex
@@ -193,7 +213,7 @@ private struct AddressParts {
     var target: String { path + (query.map { "?" + $0 } ?? "") }
 
     /// The items of the query, decoded and sorted.
-    var items: [String] {
+    var queryItems: [String] {
         (query ?? "").split(separator: "&").map { $0.removingPercentEncoding ?? String($0) }.sorted()
     }
 }

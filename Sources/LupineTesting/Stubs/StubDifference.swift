@@ -4,7 +4,7 @@ internal import Foundation
 
 /// A difference between a request and a pattern.
 struct StubDifference: Sendable {
-    /// The differing part: `method`, `url`, `header Accept`, `body`.
+    /// What differs: `method`, `url`, `header Accept`, `body`.
     let label: String
     /// The value that the pattern expects; nil for none.
     let expected: String?
@@ -15,39 +15,42 @@ struct StubDifference: Sendable {
 
     /// The difference as lines: `-` for expected values and `+` for actual ones.
     var lines: [String] {
-        let old = expected.map(Self.lines) ?? []
-        let new = actual.map(Self.lines) ?? []
-        if old.count <= 1, new.count <= 1 {
-            return old.map { "- \(label): \($0)" } + new.map { "+ \(label): \($0)" }
+        let expectedLines = expected.map(Self.lines) ?? []
+        let actualLines = actual.map(Self.lines) ?? []
+        if expectedLines.count <= 1, actualLines.count <= 1 {
+            return expectedLines.map { "- \(label): \($0)" } + actualLines.map { "+ \(label): \($0)" }
         }
-        return ["  \(label):"] + Self.merged(old, new)
+        return ["  \(label):"] + Self.merged(expectedLines, actualLines)
     }
 
+    /// Splits a text into its lines.
     private static func lines(_ text: String) -> [String] { text.components(separatedBy: "\n") }
 
     /// Merges the texts line by line, marked with `-`, `+` or a blank; lines that both have occur once.
-    private static func merged(_ old: [String], _ new: [String]) -> [String] {
+    private static func merged(_ expectedLines: [String], _ actualLines: [String]) -> [String] {
+        // The indices of the lines that only one of the texts has.
         var (removed, inserted) = (Set<Int>(), Set<Int>())
-        for change in new.difference(from: old) {
+        for change in actualLines.difference(from: expectedLines) {
             switch change {
             case .remove(let offset, _, _): removed.insert(offset)
             case .insert(let offset, _, _): inserted.insert(offset)
             }
         }
-        var (merged, oldIndex, newIndex) = ([String](), 0, 0)
-        while oldIndex < old.count || newIndex < new.count {
-            if removed.contains(oldIndex) {
-                merged.append("-   \(old[oldIndex])")
-                oldIndex += 1
-            } else if inserted.contains(newIndex) {
-                merged.append("+   \(new[newIndex])")
-                newIndex += 1
+        var mergedLines: [String] = []
+        var (expectedIndex, actualIndex) = (0, 0)
+        while expectedIndex < expectedLines.count || actualIndex < actualLines.count {
+            if removed.contains(expectedIndex) {
+                mergedLines.append("-   \(expectedLines[expectedIndex])")
+                expectedIndex += 1
+            } else if inserted.contains(actualIndex) {
+                mergedLines.append("+   \(actualLines[actualIndex])")
+                actualIndex += 1
             } else {
-                merged.append("    \(old[oldIndex])")
-                oldIndex += 1
-                newIndex += 1
+                mergedLines.append("    \(expectedLines[expectedIndex])")
+                expectedIndex += 1
+                actualIndex += 1
             }
         }
-        return merged
+        return mergedLines
     }
 }

@@ -38,6 +38,6 @@ public struct StubTimes: Sendable, Hashable, ExpressibleByIntegerLiteral {
         }
     }
 
-    /// `1 time`, `2 times`.
+    /// Returns a number of requests as text: `1 time`, `2 times`.
     static func times(_ count: Int) -> String { count == 1 ? "1 time" : "\(count) times" }
 }

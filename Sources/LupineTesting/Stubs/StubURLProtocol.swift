@@ -10,11 +10,12 @@ internal import LupineTransport
 protocol StubResponder: Sendable {
     /// Whether the cookies of its responses have already been stored.
     var hasStoredCookies: Bool { get }
-    /// Returns the response; a thrown error fails the load. Called in a task that is cancelled when the load ends.
+    /// Returns the response; a thrown error fails the load. The protocol calls this method in a task, which it cancels when the
+    /// load ends.
     ///
     /// - Parameters:
     ///   - request: The request with its whole body.
-    ///   - original: The same request, as the session has made it.
+    ///   - original: The same request, as the session has created it.
     ///   - urlProtocol: The load to answer; it can forward challenges to the session.
     func answer(_ request: TestRequest, _ original: URLRequest, for urlProtocol: StubURLProtocol) async throws
         -> TestResponse
@@ -47,11 +48,11 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
             return
         }
         let original = request
-        let received = TestRequest(original, at: url, body: original.wholeBody())
+        let testRequest = TestRequest(original, at: url, body: original.wholeBody())
         let task = Task {
             do {
-                let response = try await responder.answer(received, original, for: self)
-                try await deliver(response, to: received, original, responder)
+                let response = try await responder.answer(testRequest, original, for: self)
+                try await deliver(response, to: testRequest, original, responder)
             } catch {
                 client?.urlProtocol(self, didFailWithError: error)
             }
@@ -61,8 +62,8 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
 
     override func stopLoading() { deliveryTask.withLock { $0.take() }?.cancel() }
 
-    /// Passes a server's challenge to the session, whose rules and delegate decide about it. `reply` gets the decision; it is
-    /// not called after the load has ended.
+    /// Passes a server's challenge to the session, whose rules and delegate decide about it. `reply` is called with the decision,
+    /// but not after the load has ended.
     func forward(
         _ challenge: URLAuthenticationChallenge,
         _ reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -73,23 +74,25 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
                 authenticationChallenge: challenge, sender: ReplyingSender(reply)))
     }
 
-    /// Delivers a response to the client, or fails as the response describes.
+    /// Delivers a response to the client. Throws an error if the response simulates a failure.
     private func deliver(
-        _ response: TestResponse, to received: TestRequest, _ original: URLRequest,
+        _ response: TestResponse, to testRequest: TestRequest, _ original: URLRequest,
         _ responder: any StubResponder
     ) async throws {
         try await response.awaitedSignal?.wait()
-        var end: TestResponse.ConnectionEnd?
+        // How the connection ends before the whole content has been sent; nil if all is sent.
+        var earlyEnd: TestResponse.ConnectionEnd?
         switch response.delivery {
         case .whole: break
-        case .broken(_, let connectionEnd): end = connectionEnd
+        case .broken(_, let connectionEnd): earlyEnd = connectionEnd
         case .unanswered(let connectionEnd): return try finish(connectionEnd)
         case .garbage:
-            throw URLError(.cannotParseResponse, stubbed: "the stub answers with garbage", received.url)
+            throw URLError(.cannotParseResponse, stubbed: "the stub answers with garbage", testRequest.url)
         case .failed(let error): throw error
         }
-        let head = try HTTPURLResponse(url: received.url, head: response.head(), isDecoded: false)
+        let head = try HTTPURLResponse(url: testRequest.url, head: response.head(), isDecoded: false)
         if !responder.hasStoredCookies { task?.storeCookies(of: head, to: original) }
+        // The session counts the redirects, so the number here is 0.
         switch RedirectRule.verdict(
             on: head, to: original, task?.sessionOptions ?? URLSessionConfiguration.LupineOptions(),
             redirectCount: 0)
@@ -101,14 +104,15 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
             client?.urlProtocol(self, wasRedirectedTo: next.request, redirectResponse: head)
         }
         client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)
-        for piece in received.method == "HEAD" ? [] : response.sentPieces {
+        let sentPieces = testRequest.method == "HEAD" ? [] : response.sentPieces
+        for piece in sentPieces {
             if case .wait(let signal) = piece { try await signal.wait() }
             if let octets = piece.octets { client?.urlProtocol(self, didLoad: octets) }
         }
-        try finish(end)
+        try finish(earlyEnd)
     }
 
-    /// Ends the load: successfully, with an error, or not at all for a stalled connection.
+    /// Ends the load: successfully (nil), with an error, or not at all for a stalled connection.
     private func finish(_ end: TestResponse.ConnectionEnd?) throws {
         switch end {
         case nil: client?.urlProtocolDidFinishLoading(self)
@@ -121,7 +125,7 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
     }
 }
 
-/// Passes the answer to a challenge to a closure.
+/// Calls a closure with the answer to a challenge.
 private final class ReplyingSender: NSObject, URLAuthenticationChallengeSender {
     private let reply: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 
@@ -143,7 +147,8 @@ private final class ReplyingSender: NSObject, URLAuthenticationChallengeSender {
 }
 
 extension TestResponse {
-    /// Returns the head as a server sends it. Throws for fields that cannot be sent.
+    /// Returns the head as a server sends it: with a `Content-Length`, and with status 500 in place of an invalid one. Throws for
+    /// fields that cannot be sent.
     fileprivate func head() throws(HTTPError) -> ResponseHead {
         var fields = Fields()
         for field in headers.fields { try fields.append(try FieldName(field.name), field.value) }
@@ -166,6 +171,7 @@ extension URLRequest {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
             let count = unsafe stream.read(&buffer, maxLength: buffer.count)
+            // 0 is the end of the stream, and -1 an error: the body is what was read before.
             guard count > 0 else { return body }
             body += buffer[..<count]
         }
@@ -173,7 +179,7 @@ extension URLRequest {
 }
 
 extension URLError {
-    /// Creates the error of a stub that simulates a bad connection, or of a session that a stub cannot serve.
+    /// Creates the error of a stub that simulates a bad connection, or of a session that a recorder cannot serve.
     init(_ code: Code, stubbed reason: String, _ url: URL?) {
         var information: [String: Any] = [NSLocalizedDescriptionKey: reason]
         if let url { information[NSURLErrorFailingURLErrorKey] = url }

@@ -21,7 +21,7 @@ public final class Stubs: SessionSource {
     /// Retains the sessions.
     public let shelf = SessionShelf()
 
-    /// Creates an object without stubs.
+    /// Creates an object that has no stubs yet.
     ///
     /// - Parameters:
     ///   - inOrder: Whether an expectation may only be met after all those before it have been met.

@@ -3,8 +3,10 @@
 internal import LupineLoading
 internal import LupineTransport
 
-/// The state of a manual clock: its time, its alarms, and the tasks that wait for alarms to be set. Can be used on any
-/// thread; alarms fire on the thread that moves the clock.
+/// The state of a manual clock: its time, its alarms, and the tasks that wait until a number of delays are pending. Can be used
+/// on any thread.
+///
+/// An alarm calls a closure when the clock reaches a time, on the thread that moves the clock.
 final class ClockCore: Sendable {
     /// The purpose of an alarm.
     enum Purpose {
@@ -15,9 +17,12 @@ final class ClockCore: Sendable {
     }
 
     private struct Alarm {
+        /// Identifies the alarm, so that it can be cancelled.
         let number: Int
+        /// The time at which the alarm fires.
         let moment: Instant
         let purpose: Purpose
+        /// The closure that the alarm calls.
         let ring: SessionClock.Ring
     }
 
@@ -28,21 +33,24 @@ final class ClockCore: Sendable {
 
     private struct State {
         var now = Instant.zero
-        /// The latest time to which a caller moves the clock.
+        /// The latest time to which a caller has asked to move the clock. While alarms fire, `now` may be earlier.
         var target = Instant.zero
-        /// Sorted by time; alarms of the same time in the order in which they were set.
+        /// The pending alarms, sorted by time; alarms of the same time in the order in which they were set.
         var alarms: [Alarm] = []
         /// The number of the latest alarm.
-        var number = 0
+        var lastNumber = 0
         /// The tasks that wait until `count` delays are pending.
         var watchers: [(count: Int, waiter: Waiter<Void>)] = []
+        /// The event loops of all sessions with this clock.
         var groups: [Group] = []
 
+        /// The number of pending delays.
         var pendingDelays: Int { alarms.count { $0.purpose == .delay } }
 
+        /// Adds an alarm after those of the same or an earlier time.
         mutating func add(_ purpose: Purpose, at moment: Instant, _ ring: @escaping SessionClock.Ring) {
-            number += 1
-            let alarm = Alarm(number: number, moment: moment, purpose: purpose, ring: ring)
+            lastNumber += 1
+            let alarm = Alarm(number: lastNumber, moment: moment, purpose: purpose, ring: ring)
             let index = alarms.firstIndex { $0.moment > moment } ?? alarms.endIndex
             alarms.insert(alarm, at: index)
         }
@@ -54,7 +62,8 @@ final class ClockCore: Sendable {
             return watchers.filter { $0.count <= count }.map(\.waiter)
         }
 
-        /// Moves to the next alarm up to `target`, removes and returns it. Moves to `target` and returns nil if there is none.
+        /// Moves the time to the next alarm up to `target`, and removes and returns that alarm. If there is none, moves the time
+        /// to `target` and returns nil.
         mutating func removeNextAlarm(upTo target: Instant) -> Alarm? {
             guard let first = alarms.first, first.moment <= target else {
                 now = max(now, target)
@@ -75,16 +84,21 @@ final class ClockCore: Sendable {
 
     // MARK: alarms
 
-    /// Sets an alarm for a time computed from the current one. An alarm that is already due fires soon, in a new task and
-    /// not on the caller's stack.
-    func set(
+    /// Sets an alarm. If its time is not later than the current one, it fires soon, in a new task and not on the caller's stack.
+    ///
+    /// - Parameters:
+    ///   - purpose: The purpose of the alarm.
+    ///   - moment: Returns the time of the alarm. It is called once, under the lock.
+    ///   - ring: The closure that the alarm calls.
+    /// - Returns: A closure that cancels the alarm.
+    func setAlarm(
         _ purpose: Purpose, at moment: (_ now: Instant) -> Instant, _ ring: @escaping SessionClock.Ring
     ) -> SessionClock.Cancel {
-        let (number, watchers) = state.withLock { state -> (Int?, [Waiter<Void>]) in
+        let (number, watchers) = state.withLock { state -> (number: Int?, watchers: [Waiter<Void>]) in
             let moment = moment(state.now)
             guard moment > state.now else { return (nil, []) }
             state.add(purpose, at: moment, ring)
-            return (state.number, state.removeReadyWatchers())
+            return (state.lastNumber, state.removeReadyWatchers())
         }
         for watcher in watchers { watcher.resume(.success(())) }
         guard let number else {
@@ -92,7 +106,7 @@ final class ClockCore: Sendable {
             return {}
         }
         return { [self] in
-            // The alarm's closure is released outside the lock.
+            // The alarm is returned, so that its closure is released after the lock: that may run the program's code.
             _ = state.withLock { state -> Alarm? in
                 state.alarms.firstIndex { $0.number == number }.map { state.alarms.remove(at: $0) }
             }
@@ -112,6 +126,7 @@ final class ClockCore: Sendable {
 
     // MARK: moves
 
+    /// Moves the clock forward by an interval; a negative one has no effect.
     func advance(by interval: Interval) {
         let target = state.withLock { state in
             state.target = state.target + max(interval, .zero)
@@ -120,7 +135,8 @@ final class ClockCore: Sendable {
         move(to: target)
     }
 
-    /// Moves the clock to the end of the first delay, and returns the distance; nil when no delay is pending.
+    /// Moves the clock to the end of the first delay. Returns the time by which the clock was moved; nil when no delay is
+    /// pending.
     func advanceToNextDelay() -> Duration? {
         let move = state.withLock { state -> (from: Instant, to: Instant)? in
             guard let next = state.alarms.first(where: { $0.purpose == .delay }) else { return nil }
@@ -132,7 +148,8 @@ final class ClockCore: Sendable {
         return move.from.duration(to: move.to)
     }
 
-    /// Fires the alarms up to `target` in order, each at its own time.
+    /// Fires the alarms up to `target` in order, each at its own time. Then wakes the event loops, whose timers depend on the
+    /// clock.
     private func move(to target: Instant) {
         while let alarm = state.withLock({ $0.removeNextAlarm(upTo: target) }) { alarm.ring() }
         let groups = state.withLock { state in
@@ -149,11 +166,11 @@ final class ClockCore: Sendable {
         let group = try EventLoopGroup(
             count: max(1, count ?? 1), name: SessionClock.loopName, clock: LoopTime(core: self))
         state.withLock { $0.groups.append(Group(loops: group)) }
-        return (group, true)
+        return (group: group, isOwn: true)
     }
 
-    /// The clock of the event loops: the system's monotonic time plus the time by which the manual clock was moved. Work of
-    /// the kernel takes real time.
+    /// The clock of the event loops: the system's monotonic time plus the time by which the manual clock was moved. It does not
+    /// stand still, since the kernel's work takes real time.
     struct LoopTime: TransportClock {
         let core: ClockCore
 

@@ -45,26 +45,28 @@ public final class ManualClock: Clock, Sendable {
     }
 
     /// The initial date of the clock.
-    private let start: Date
+    private let startDate: Date
     private let core = ClockCore()
+    /// The clock in the form that the configurations of sessions store.
     private let sessionClock: SessionClock
 
     /// Creates a clock that stands still at a date.
     ///
     /// - Parameter date: The initial date, in whole seconds as in header fields: a fraction is dropped.
     public init(date: Date = Date()) {
-        let start = Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))
-        self.start = start
+        let startDate = Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))
+        self.startDate = startDate
         sessionClock = SessionClock(
-            now: { [core] in core.now }, date: { [core] in Self.date(core, since: start) },
-            alarm: { [core] moment, ring in core.set(.timeout, at: { _ in moment }, ring) },
-            delay: { [core] delay, ring in core.set(.delay, at: { $0 + Interval(delay) }, ring) },
+            now: { [core] in core.now }, date: { [core] in Self.date(core, since: startDate) },
+            alarm: { [core] moment, ring in core.setAlarm(.timeout, at: { _ in moment }, ring) },
+            delay: { [core] delay, ring in core.setAlarm(.delay, at: { $0 + Interval(delay) }, ring) },
             transport: ClockCore.LoopTime(core: core),
             loops: { [core] count throws(Errno) in try core.loops(count) })
     }
 
-    private static func date(_ core: ClockCore, since start: Date) -> Date {
-        start.addingTimeInterval(Double((core.now - .zero).nanoseconds) / 1e9)
+    /// Returns the date of a clock that has started at `startDate`.
+    private static func date(_ core: ClockCore, since startDate: Date) -> Date {
+        startDate.addingTimeInterval(Double((core.now - .zero).nanoseconds) / 1e9)
     }
 
     // MARK: time
@@ -73,21 +75,22 @@ public final class ManualClock: Clock, Sendable {
     public var now: Instant { Instant(core.now) }
 
     /// The current date: the initial date plus the time by which the clock was moved.
-    public var date: Date { Self.date(core, since: start) }
+    public var date: Date { Self.date(core, since: startDate) }
 
     /// One nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
     // MARK: advancing
 
-    /// Moves the clock forward. Alarms that are due fire in order, each at its own time. A negative duration has no effect.
+    /// Moves the clock forward. The delays and time-outs that are due end in order, each at its own time. A negative duration has
+    /// no effect.
     ///
-    /// The work of an alarm continues asynchronously: a retry has only been triggered when this method returns. A delay that
-    /// such work starts begins at the new time. To move the clock through several delays, call `advanceToNext()` for each.
+    /// The work after a delay continues asynchronously: when this method returns, a retry has been triggered, but may not have
+    /// been sent. A delay that such work starts begins at the new time. To move the clock through several delays, call
+    /// `advanceToNext()` for each.
     public func advance(by duration: Duration) { core.advance(by: Interval(duration)) }
 
-    /// Waits until a delay is pending, and moves the clock to the end of the first one. Time-outs that are due before it
-    /// fire on the way.
+    /// Waits until a delay is pending, and moves the clock to the end of the first one. Time-outs that are due earlier end first.
     ///
     /// - Returns: The time by which the clock was moved: the remaining length of the first delay.
     /// - Throws: `CancellationError` when the task is cancelled.
@@ -95,7 +98,7 @@ public final class ManualClock: Clock, Sendable {
     public func advanceToNext() async throws -> Duration {
         while true {
             try await core.waitForDelays(1)
-            // The delay may have been cancelled meanwhile.
+            // Nil if the delay has been cancelled meanwhile.
             if let distance = core.advanceToNextDelay() { return distance }
         }
     }
@@ -123,7 +126,7 @@ public final class ManualClock: Clock, Sendable {
         try Task.checkCancellation()
         let waiter = Waiter<Void>()
         let moment = LupineTransport.Instant.zero.advanced(by: deadline.elapsed)
-        let cancel = core.set(.delay, at: { _ in moment }, { waiter.resume(.success(())) })
+        let cancel = core.setAlarm(.delay, at: { _ in moment }, { waiter.resume(.success(())) })
         defer { cancel() }
         try await waiter.value()
     }
