@@ -41,7 +41,7 @@ extension URLSession {
         _ definition: TaskDefinition, _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (Data, URLResponse) {
         let awaiter = TaskAwaiter<(Data, URLResponse)>()
-        let sink = AwaitedSink(limit: collectedBodyLimit, awaiter)
+        let sink = AsyncContentSink(limit: collectedBodyLimit, awaiter)
         let taskDelegate = delegate.map { DelegateSet($0) }
         let task: URLSessionTask
         if definition.kind == .upload {

@@ -154,7 +154,7 @@ package final class CacheEntry: Sendable {
 
     private static func size(of response: CachedURLResponse, _ http: HTTPURLResponse?) -> Int {
         // Does not call a program's class.
-        let url = http?.url ?? (response.response.isOfTheLibrary ? response.response.url : nil)
+        let url = http?.url ?? (response.response.isLibraryClass ? response.response.url : nil)
         return response.data.count + (url?.absoluteString.utf8.count ?? 0) + headSize(of: http)
     }
 

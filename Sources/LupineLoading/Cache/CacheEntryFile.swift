@@ -151,7 +151,7 @@ package enum CacheEntryFile {
     /// Writes a response without its content. Returns false for a response of a program's class or without a URL.
     private static func write(_ response: URLResponse, to writer: inout OctetWriter) -> Bool {
         // The storage queue serves the whole process, so it must not call a program's class.
-        guard response.isOfTheLibrary else { return false }
+        guard response.isLibraryClass else { return false }
         // Removes user information, which the URL of a response that the program has made may contain.
         guard let url = response.url?.splitAtUserInfo.address else { return false }
         if let response = response as? HTTPURLResponse {

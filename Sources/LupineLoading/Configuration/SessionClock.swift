@@ -10,7 +10,7 @@ package import LupineTransport
 /// reading it retains one object. Any thread may use it.
 package final class SessionClock: Sendable {
     /// Called once, on any thread, when an alarm is due.
-    package typealias Ring = @Sendable () -> Void
+    package typealias AlarmAction = @Sendable () -> Void
     /// Cancels an alarm. Has no effect once the alarm is due.
     package typealias Cancel = @Sendable () -> Void
     /// Event loops. If `isOwn`, no other session uses them, and they end with the session.
@@ -22,9 +22,9 @@ package final class SessionClock: Sendable {
     package let date: @Sendable () -> Date
     /// Sets an alarm for an instant, and returns the function that cancels it. Used for time-outs, which limit how long an
     /// operation may take (U-14.4).
-    package let alarm: @Sendable (Instant, @escaping Ring) -> Cancel
+    package let alarm: @Sendable (Instant, @escaping AlarmAction) -> Cancel
     /// Sets an alarm after a duration, and returns the function that cancels it. Used for delays, such as the one before a retry.
-    package let delay: @Sendable (Duration, @escaping Ring) -> Cancel
+    package let delay: @Sendable (Duration, @escaping AlarmAction) -> Cancel
     /// The clock of the event loops.
     package let transport: any TransportClock
     /// Returns the event loops for a session. The argument is the number of its own loops that the configuration asks for; nil
@@ -35,10 +35,10 @@ package final class SessionClock: Sendable {
     package init(
         now: @escaping @Sendable () -> Instant = { MonotonicClock().now() },
         date: @escaping @Sendable () -> Date = { Date() },
-        alarm: @escaping @Sendable (Instant, @escaping Ring) -> Cancel = { moment, ring in
+        alarm: @escaping @Sendable (Instant, @escaping AlarmAction) -> Cancel = { moment, ring in
             LoadAlarms.shared.set(at: moment, ring)
         },
-        delay: @escaping @Sendable (Duration, @escaping Ring) -> Cancel = { delay, ring in
+        delay: @escaping @Sendable (Duration, @escaping AlarmAction) -> Cancel = { delay, ring in
             LoadAlarms.run(after: delay, ring)
         },
         transport: any TransportClock = MonotonicClock(),

@@ -112,7 +112,7 @@ package enum ResumeRule {
     /// Whether a `Last-Modified` date is a strong validator: not if the resource may have changed again in the second in which
     /// the response was sent (RFC 9110 §8.8.2.2). `If-Range` requires a strong validator (§13.1.5).
     private static func isStrong(_ changed: String, sent: String) -> Bool {
-        guard let changed = HTTPDate.moment(of: changed), let sent = HTTPDate.moment(of: sent) else {
+        guard let changed = HTTPDate.date(from: changed), let sent = HTTPDate.date(from: sent) else {
             return false
         }
         return sent.timeIntervalSince(changed) >= 1

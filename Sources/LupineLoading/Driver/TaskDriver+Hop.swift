@@ -274,7 +274,7 @@ extension TaskDriver: HopLoadClient {
         guard let evidence = hop.evidence else {
             guard let route = requester?.route else { return .plain }
             return CacheProvenance(
-                .plain(route: context.engine.takenCacheRoute(route, to: inputs.visibleRequest.url)))
+                .plain(route: context.engine.cacheRouteOfResponse(lookedUpWith: route, to: inputs.visibleRequest.url)))
         }
         let facts = evidence.chainFacts(at: .now)
         return CacheProvenance(

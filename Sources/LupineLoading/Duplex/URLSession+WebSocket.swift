@@ -15,7 +15,7 @@ extension URLSession {
             ) { client, addHandshakeFields in
                 var definition = definition
                 definition.addHandshakeFields = addHandshakeFields
-                return core.load(definition, for: client)
+                return core.makeLoad(definition, reportingTo: client)
             }
         }
         socket.setPoster { [weak task] job in task?.callUnconditionally(job) }

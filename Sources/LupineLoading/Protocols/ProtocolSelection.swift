@@ -16,20 +16,20 @@ enum ProtocolSelection {
     static func load(
         _ hop: HopRequest, classes: [AnyClass], context: SessionContext, task: any TaskDriverClient,
         client: any HopLoadClient
-    ) -> HopSource.Hop? {
+    ) -> HopLoadFactory.NewLoad? {
         if !hop.isUpgrade, !classes.isEmpty,
             let load = custom(hop, classes: classes, context: context, task: task, client: client)
         {
-            return HopSource.Hop(load: load, usesNetwork: false)
+            return HopLoadFactory.NewLoad(load: load, usesNetwork: false)
         }
         switch (hop.request.contents.value.scheme, hop.isUpgrade) {
         case (.http, false), (.https, false), (.ws, true), (.wss, true):
-            return HopSource.Hop(
+            return HopLoadFactory.NewLoad(
                 load: NetworkLoad(hop, context: context, client: client), usesNetwork: true)
         case (.file, false) where !(task.driverTask is URLSessionUploadTask):
-            return HopSource.Hop(load: FileLoad(hop.request, client: client), usesNetwork: false)
+            return HopLoadFactory.NewLoad(load: FileLoad(hop.request, client: client), usesNetwork: false)
         case (.data, false) where !(task.driverTask is URLSessionUploadTask):
-            return HopSource.Hop(load: DataURLLoad(hop.request, client: client), usesNetwork: false)
+            return HopLoadFactory.NewLoad(load: DataURLLoad(hop.request, client: client), usesNetwork: false)
         case (_, _): return nil
         }
     }

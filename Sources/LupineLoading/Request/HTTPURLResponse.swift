@@ -238,7 +238,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
     /// Contains the URL, without its query, and the status.
     open override var description: String {
-        "<\(type(of: self)) \(Self.shown(url)), status \(status)>"
+        "<\(type(of: self)) \(Self.redacted(url)), status \(status)>"
     }
 
     /// The header fields by canonical name, with lines of the same name joined.

@@ -9,7 +9,7 @@ internal import LupineHTTP
 /// many texts, which are compared with each other, could keep an event loop busy.
 package struct PeerText: Hashable, Sendable {
     /// The largest number of octets of a name, password, realm, nonce or path that a session keeps.
-    package static let longestKept = 8_192
+    package static let maxStoredLength = 8_192
 
     /// The text itself.
     package let text: String
@@ -18,7 +18,7 @@ package struct PeerText: Hashable, Sendable {
     package init(_ text: String) { self.text = text }
 
     /// Whether a session may keep the text: it is short and has no long run of combining characters, which is slow to process.
-    package var canBeKept: Bool { text.utf8.count <= Self.longestKept && text.isStreamSafe }
+    package var canBeKept: Bool { text.utf8.count <= Self.maxStoredLength && text.isStreamSafe }
 
     package static func == (left: PeerText, right: PeerText) -> Bool {
         left.text.hasSameOctets(as: right.text)

@@ -59,7 +59,7 @@ public struct URLRequest: Sendable {
     static let defaultTimeout: TimeInterval = 60
 
     /// The values, in a box that copies share until one of them is changed.
-    var contents: Shared<Contents>
+    var contents: CopyOnWriteBox<Contents>
 
     /// Creates a GET request for `url`.
     ///
@@ -70,14 +70,14 @@ public struct URLRequest: Sendable {
     public init(
         url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60.0
     ) {
-        contents = Shared(
+        contents = CopyOnWriteBox(
             Contents(
                 url: url.absoluteURL, cachePolicy: cachePolicy,
                 timeout: timeoutInterval == Self.defaultTimeout ? nil : timeoutInterval))
     }
 
     /// Creates a request with these contents.
-    init(_ contents: Contents) { self.contents = Shared(contents) }
+    init(_ contents: Contents) { self.contents = CopyOnWriteBox(contents) }
 
     // MARK: URL and policies
 
@@ -252,7 +252,7 @@ public struct URLRequest: Sendable {
     }
 
     /// Whether the request may contain objects of the program: a body, or `URLProtocol` properties.
-    package var holdsObjects: Bool {
+    package var mayContainProgramObjects: Bool {
         if case .none = contents.value.body { return !contents.value.protocolProperties.isEmpty }
         return true
     }

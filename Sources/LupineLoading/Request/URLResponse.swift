@@ -64,7 +64,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     open class var supportsSecureCoding: Bool { true }
 
     /// Whether the response is of one of the library's classes, not of a program's subclass, whose accessors may do anything.
-    final var isOfTheLibrary: Bool {
+    final var isLibraryClass: Bool {
         type(of: self) == URLResponse.self || type(of: self) == HTTPURLResponse.self
     }
 
@@ -109,11 +109,11 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
 
     /// Contains the URL, without its query, and the media type.
     open override var description: String {
-        "<\(type(of: self)) \(Self.shown(url)), \(mimeType ?? "type not known")>"
+        "<\(type(of: self)) \(Self.redacted(url)), \(mimeType ?? "type not known")>"
     }
 
     /// Returns a URL for descriptions, without the parts that may be secret: query, user, password and fragment.
-    static func shown(_ url: URL?) -> String {
+    static func redacted(_ url: URL?) -> String {
         guard let url, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
             return "url: nil"
         }

@@ -13,13 +13,13 @@ final class RouteTable: Sendable {
         /// judge of the server's certificate.
         let origin: Origin?
         /// The fields of a request to the server that has only the session's own fields; nil if they are not cached.
-        let ownFields: Fields?
+        let sessionFields: Fields?
     }
 
     /// The table is emptied when it has this many servers.
-    static let mostServers = 256
+    static let maxServers = 256
     /// The most octets of a spelling; a server with a longer one is not kept.
-    static let longestSpelling = 1_024
+    static let maxSpellingLength = 1_024
 
     /// Keyed by a hash of the spelling; of two servers with the same hash, the later one is kept.
     private let entries = Lock<[UInt64: Entry]>([:])
@@ -34,14 +34,14 @@ final class RouteTable: Sendable {
     }
 
     /// Keeps a server for URLs that spell it in the same way. A server without a spelling, or with a too long one, is not kept.
-    func keep(_ entry: Entry) {
+    func insert(_ entry: Entry) {
         let spelling = entry.server.spelling
-        if spelling.isEmpty || spelling.count > Self.longestSpelling { return }
+        if spelling.isEmpty || spelling.count > Self.maxSpellingLength { return }
         let hash = Self.hash(of: spelling.span)
         // The removed entries are returned to be released outside of the lock.
         _ = entries.withLock { entries -> ([UInt64: Entry], Entry?) in
             var dropped: [UInt64: Entry] = [:]
-            if entries.count >= Self.mostServers { swap(&entries, &dropped) }
+            if entries.count >= Self.maxServers { swap(&entries, &dropped) }
             return (dropped, entries.updateValue(entry, forKey: hash))
         }
     }

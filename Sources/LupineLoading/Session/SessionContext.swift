@@ -8,7 +8,7 @@ internal import LupineTransport
 /// Created by `SessionCore`. May be used on any thread.
 final class SessionContext: Sendable {
     let settings: SessionSettings
-    /// The cache requester for requests without TLS on a direct connection: without a proxy and `SessionEngine.detour`. Nil
+    /// The cache requester for requests without TLS on a direct connection: without a proxy and `SessionEngine.connectionOverrides`. Nil
     /// without a cache.
     let plainCacheRequester: CacheRequester?
     /// The last value of `secureCacheRequester`, and the name of the trust roots that it was made for.
@@ -16,7 +16,7 @@ final class SessionContext: Sendable {
     let engine: SessionEngine
     let authentication = AuthenticationMemory()
     /// Creates the load of each hop.
-    let loads: HopSource
+    let loads: HopLoadFactory
     /// The clock of the loads.
     let clock: SessionClock
     /// Reports network changes, after which a load that waits for connectivity tries again.
@@ -29,7 +29,7 @@ final class SessionContext: Sendable {
     ///   - clock: The clock of the loads; by default that of the settings.
     ///   - network: Reports network changes.
     init(
-        _ settings: SessionSettings, engine: SessionEngine? = nil, loads: HopSource = .standard,
+        _ settings: SessionSettings, engine: SessionEngine? = nil, loads: HopLoadFactory = .standard,
         clock: SessionClock? = nil, network: NetworkWatch = .system
     ) {
         self.settings = settings
@@ -68,7 +68,7 @@ final class SessionContext: Sendable {
 }
 
 /// Creates the load of a hop: over the network, by a `URLProtocol`, or for a `file:` or `data:` URL.
-struct HopSource: Sendable {
+struct HopLoadFactory: Sendable {
     /// A load that is ready to start.
     struct Hop: Sendable {
         let load: any HopLoad

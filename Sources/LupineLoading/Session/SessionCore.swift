@@ -43,11 +43,11 @@ final class SessionCore: Sendable {
     /// Creates the core of a session, with a copy of the configuration.
     init(
         _ configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, queue: OperationQueue?,
-        isShared: Bool, makeLoad: @escaping LoadMaker = SessionCore.driving
+        isShared: Bool, makeLoad: @escaping LoadMaker = SessionCore.makeTaskDriver
     ) {
         let copy = Self.copy(configuration)
         self.configuration = UncheckedSendable(copy)
-        context = SessionContext(SessionSettings(copy), loads: isShared ? .shared : .standard)
+        context = SessionContext(SessionSettings(copy), loadFactory: isShared ? .shared : .standard)
         self.queue = DelegateQueue(queue)
         self.isShared = isShared
         self.makeLoad = makeLoad

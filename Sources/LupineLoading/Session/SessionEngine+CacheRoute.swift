@@ -6,7 +6,7 @@ import LupineTransport
 
 extension SessionEngine {
     /// Returns the route of an `http` request, as far as cached responses depend on it: the proxy, the user at the proxy, and the
-    /// `detour`. Returns nil for a direct connection.
+    /// `connectionOverrides`. Returns nil for a direct connection.
     ///
     /// - Parameters:
     ///   - url: The URL of the request.
@@ -36,7 +36,7 @@ extension SessionEngine {
             let server = "\(proxy.kind) \(proxy.host):\(proxy.port)"
             return proxy.kind == .https ? "\(server) under \(proxyRootsName ?? "")" : server
         }
-        let parts = [named, detour].compactMap(\.self)
+        let parts = [named, connectionOverrides].compactMap(\.self)
         return parts.isEmpty ? nil : parts.joined(separator: " ")
     }
 
@@ -48,7 +48,7 @@ extension SessionEngine {
 
     /// A text that names the options that redirect connections: Unix-domain socket, local binding, address overrides. Nil if none
     /// is set.
-    static func detour(_ options: URLSessionConfiguration.LupineOptions) -> String? {
+    static func connectionOverrides(_ options: URLSessionConfiguration.LupineOptions) -> String? {
         var parts: [String] = []
         if let path = options.unixSocketPath { parts.append("unix:\(path)") }
         if let binding = options.localBinding { parts.append("from:\(binding)") }

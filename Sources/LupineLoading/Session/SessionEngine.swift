@@ -26,7 +26,7 @@ final class SessionEngine: Sendable {
         /// Whether the request goes through a tunnel. The proxy does not read it then, so fields for the proxy must not be sent.
         let isTunnelled: Bool
         /// The fields of a request whose program set none: `Host` and the session's fields. Nil if they are not known.
-        var ownFields: Fields?
+        var sessionFields: Fields?
     }
 
     /// What opens a stream task's connection, outside of the pools: its origin, and the objects that dial.
@@ -122,9 +122,9 @@ final class SessionEngine: Sendable {
     let reporter: TransferReporter?
     /// The evaluator for `https` origins if no delegate decides.
     let evaluator: TrustEvaluator
-    /// A text that names the options that redirect connections, see `detour(_:)`. Nil if none is set, and without a cache, which
+    /// A text that names the options that redirect connections, see `connectionOverrides(_:)`. Nil if none is set, and without a cache, which
     /// alone uses it.
-    let detour: String?
+    let connectionOverrides: String?
     /// Used while creating the parts fails. There are no connections then.
     private let fallbackProfiles: TLSProfileSelector
 
@@ -149,7 +149,7 @@ final class SessionEngine: Sendable {
     ) {
         evaluator = trust
         reporter = TransferReporter(settings.lupine.transferObservers)
-        detour = settings.cache == nil ? nil : Self.detour(settings.lupine)
+        connectionOverrides = settings.cache == nil ? nil : Self.connectionOverrides(settings.lupine)
         parts = RetryableValue { () throws(TransportError) in
             try Self.makeParts(settings, trust: trust, proxyTrust: proxyTrust)
         }
@@ -239,12 +239,12 @@ final class SessionEngine: Sendable {
     ///   - taskTrust: Passes the challenges of the connection to the task's delegates; nil if no delegate is asked. The exchange
     ///     needs it as its `verifier`, too.
     ///   - mayIdentify: Whether the client certificate may be sent to the server. False after a redirect to another origin.
-    ///   - ownFields: Returns the fields of a request whose program set none, for this value of `Host`.
+    ///   - sessionFields: Returns the fields of a request whose program set none, for this value of `Host`.
     /// - Throws: `TransportError.url` for a URL that has no route; otherwise the error with which creating the parts failed.
     func route(
         for url: URL, isWebSocket: Bool,
         tunnelAuthorizer: TunnelAuthorizer? = nil, taskTrust: TaskTrust? = nil, mayIdentify: Bool = true,
-        ownFields: (_ host: String) -> Fields? = { _ in nil }
+        sessionFields: (_ host: String) -> Fields? = { _ in nil }
     ) throws(TransportError) -> Route {
         let parts = try parts.get()
         var known: RouteTable.Entry?
@@ -258,7 +258,7 @@ final class SessionEngine: Sendable {
             return Route(
                 origin: origin, target: routeURL.target, namesServerAlone: routeURL.namesServerAlone,
                 hostField: server.hostField, proxy: nil,
-                isTunnelled: false, ownFields: known?.ownFields)
+                isTunnelled: false, sessionFields: known?.sessionFields)
         }
         var proxy = Self.proxy(for: server, parts)
         if let tunnelAuthorizer { proxy?.tunnelAuthorizer = tunnelAuthorizer }
@@ -276,15 +276,15 @@ final class SessionEngine: Sendable {
             known
             ?? RouteTable.Entry(
                 server: server, origin: proxy == nil && profile == nil ? origin : nil,
-                ownFields: isWebSocket || server.spelling.isEmpty ? nil : ownFields(server.hostField))
-        if known == nil { parts.routes.keep(entry) }
+                sessionFields: isWebSocket || server.spelling.isEmpty ? nil : sessionFields(server.hostField))
+        if known == nil { parts.routes.insert(entry) }
         return Route(
             origin: origin, target: routeURL.target, namesServerAlone: routeURL.namesServerAlone,
             hostField: server.hostField, proxy: proxy,
             isTunnelled: proxy.map {
                 $0.kind == .socks5 || server.scheme == .https || isWebSocket || parts.tunnelsEverything
             } ?? false,
-            ownFields: entry.ownFields)
+            sessionFields: entry.sessionFields)
     }
 
     /// Whether `http` origins are also reached through a tunnel.

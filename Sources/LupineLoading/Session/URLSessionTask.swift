@@ -96,12 +96,12 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
 
     /// Makes the task load on behalf of a task of another session: with the cookies and credentials of that task and its
     /// session. Call it before the task is resumed, on any thread.
-    package final func load(for principal: URLSessionTask) { core.loadOnBehalf(of: principal.core) }
+    package final func loadOnBehalf(of principal: URLSessionTask) { core.loadOnBehalf(of: principal.core) }
 
     /// Returns whether the task's session evaluates servers as `session` does, and presents the same identity. False once the
     /// task has finished. May be called on any thread.
-    package final func isSecured(as session: URLSession) -> Bool {
-        core.session?.core.isSecured(as: session.core) ?? false
+    package final func hasSameTLSPolicy(as session: URLSession) -> Bool {
+        core.session?.core.hasSameTLSPolicy(as: session.core) ?? false
     }
 
     /// Stores the cookies of a response that did not come over the network, if the task's session stores any (U-13.13). Has no

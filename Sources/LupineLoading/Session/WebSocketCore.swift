@@ -387,7 +387,7 @@ final class WebSocketCore: WebSocketOwner {
 
     /// Performs the queued commands, over several turns of the loop if they are many.
     private func drain(into driver: WebSocketDriver, on loop: EventLoop) {
-        loop.repeatGivingWay { [self] in
+        loop.repeatAcrossTurns { [self] in
             guard let command = nextCommand() else { return false }
             perform(command, on: driver)
             return true

@@ -32,7 +32,7 @@ final class Upstream: Sendable {
     /// or use another client identity, than the connection to the server.
     func requireEqualSecurity(_ request: URLRequest, of urlProtocol: StubURLProtocol) throws(URLError) {
         guard request.url?.scheme?.lowercased() == "https", let task = urlProtocol.task,
-            !task.isSecured(as: sameOrigin)
+            !task.hasSameTLSPolicy(as: sameOrigin)
         else { return }
         throw URLError(
             .secureConnectionFailed,
@@ -54,7 +54,7 @@ final class Upstream: Sendable {
                     continuation.resume(returning: (data ?? Data(), response))
                 }
                 task.delegate = UpstreamDelegate(urlProtocol)
-                if let principal = urlProtocol.task { task.load(for: principal) }
+                if let principal = urlProtocol.task { task.loadOnBehalf(of: principal) }
                 current.withLock { $0 = task }
                 if Task.isCancelled { task.cancel() }
                 task.resume()

@@ -18,7 +18,7 @@ final class ClockCore: Sendable {
         let number: Int
         let moment: Instant
         let purpose: Purpose
-        let ring: SessionClock.Ring
+        let ring: SessionClock.AlarmAction
     }
 
     /// The event loops of a session, which are deallocated with it.
@@ -40,7 +40,7 @@ final class ClockCore: Sendable {
 
         var pendingDelays: Int { alarms.count { $0.purpose == .delay } }
 
-        mutating func add(_ purpose: Purpose, at moment: Instant, _ ring: @escaping SessionClock.Ring) {
+        mutating func add(_ purpose: Purpose, at moment: Instant, _ ring: @escaping SessionClock.AlarmAction) {
             number += 1
             let alarm = Alarm(number: number, moment: moment, purpose: purpose, ring: ring)
             let index = alarms.firstIndex { $0.moment > moment } ?? alarms.endIndex
@@ -78,7 +78,7 @@ final class ClockCore: Sendable {
     /// Sets an alarm for a time computed from the current one. An alarm that is already due fires soon, in a new task and
     /// not on the caller's stack.
     func set(
-        _ purpose: Purpose, at moment: (_ now: Instant) -> Instant, _ ring: @escaping SessionClock.Ring
+        _ purpose: Purpose, at moment: (_ now: Instant) -> Instant, _ ring: @escaping SessionClock.AlarmAction
     ) -> SessionClock.Cancel {
         let (number, watchers) = state.withLock { state -> (Int?, [Waiter<Void>]) in
             let moment = moment(state.now)

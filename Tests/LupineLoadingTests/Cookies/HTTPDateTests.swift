@@ -31,7 +31,7 @@ struct HTTPDateTests {
 
     @Test("[U-13.4] dates of every form are read", arguments: dates)
     func datesAreRead(text: String, seconds: TimeInterval?) {
-        #expect(HTTPDate.moment(of: text)?.timeIntervalSince1970 == seconds)
+        #expect(HTTPDate.date(from: text)?.timeIntervalSince1970 == seconds)
     }
 
     @Test(

@@ -38,7 +38,7 @@ struct Freshness: Hashable, Sendable {
         if let maxAge = control.maxAge {
             lifetime = TimeInterval(maxAge)
         } else if let expires = field(.expires) {
-            lifetime = max(0, HTTPDate.moment(of: expires)?.timeIntervalSince(date) ?? 0)
+            lifetime = max(0, HTTPDate.date(from: expires)?.timeIntervalSince(date) ?? 0)
         } else if !control.noCache, !control.noStore,
             let changed = field(.lastModified).flatMap(HTTPDate.moment)
         {

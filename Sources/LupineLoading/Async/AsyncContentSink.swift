@@ -5,7 +5,7 @@ import LupineTransport
 
 /// The sink of an `async` call: collects the content in memory (U-4.7). If no delegate has to be called first, the caller is
 /// resumed on the thread on which the load has ended, not on the delegate queue.
-final class AwaitedSink: TaskSink {
+final class AsyncContentSink: TaskSink {
     private let content: CollectedContent
     private let awaiter: TaskAwaiter<(Data, URLResponse)>
 
