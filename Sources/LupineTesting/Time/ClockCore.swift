@@ -40,7 +40,8 @@ final class ClockCore: Sendable {
 
         var pendingDelays: Int { alarms.count { $0.purpose == .delay } }
 
-        mutating func add(_ purpose: Purpose, at moment: Instant, _ ring: @escaping SessionClock.AlarmAction) {
+        mutating func add(_ purpose: Purpose, at moment: Instant, _ ring: @escaping SessionClock.AlarmAction)
+        {
             number += 1
             let alarm = Alarm(number: number, moment: moment, purpose: purpose, ring: ring)
             let index = alarms.firstIndex { $0.moment > moment } ?? alarms.endIndex

@@ -93,7 +93,8 @@ struct DriverLoad: Sendable {
         _ script: HopScript, _ configuration: URLSessionConfiguration = configuration(),
         clock: SessionClock? = nil, network: NetworkWatch = .system
     ) -> SessionContext {
-        SessionContext(SessionSettings(configuration), loadFactory: script.loadFactory, clock: clock, network: network)
+        SessionContext(
+            SessionSettings(configuration), loadFactory: script.loadFactory, clock: clock, network: network)
     }
 
     init(
