@@ -8,8 +8,8 @@ import LupineTransport
 /// The session's use of the transport: its connection pools, resolver, event loops, proxies and TLS profiles.
 ///
 /// Created by `URLSession.init`, which cannot fail: if creating the components fails, every call of `route` tries again, and
-/// throws the error if that fails, too. WebSockets have a separate pool, so that they do not count against the limit for a host (U-8.12)
-/// and always use a tunnel through an HTTP proxy. May be used on any thread.
+/// throws the error if that fails, too. WebSockets have a separate pool, so that they do not count against the limit for a host
+/// (U-8.12) and always use a tunnel through an HTTP proxy. May be used on any thread.
 final class SessionEngine: Sendable {
     /// Where a request is sent: the server (origin), the request target, and the proxy between client and server.
     struct Route: Sendable {

@@ -18,13 +18,13 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
 
     /// Why a connection was closed (RFC 6455 §7.4.1).
     public enum CloseCode: Int, Sendable {
-        /// None of the others, or the connection is not closed.
+        /// The connection is not closed, or its close code has no case in this enumeration.
         case invalid = 0
         /// The purpose of the connection is fulfilled.
         case normalClosure = 1000
-        /// An endpoint goes away.
+        /// An endpoint goes away: the server shuts down, or the program no longer needs the connection.
         case goingAway = 1001
-        /// A protocol error.
+        /// An endpoint has violated the protocol.
         case protocolError = 1002
         /// A type of data was received that cannot be accepted.
         case unsupportedData = 1003
@@ -46,6 +46,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         case tlsHandshakeFailure = 1015
     }
 
+    /// The implementation of the task's own methods.
     let socket: WebSocketCore
 
     init(_ core: TaskCore, _ socket: WebSocketCore) {
@@ -60,17 +61,17 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     }
 
     /// The close code: the server's, or the one given to `cancel(with:reason:)`; `invalid` while there is neither.
-    open var closeCode: CloseCode { socket.closure.code }
+    open var closeCode: CloseCode { socket.closeStatus.code }
 
     /// The reason that was sent with the close code; nil if there was none.
-    open var closeReason: Data? { socket.closure.reason }
+    open var closeReason: Data? { socket.closeStatus.reason }
 
     /// Sends a message.
     ///
     /// - Parameters:
     ///   - message: Text or data.
-    ///   - completionHandler: Called on the delegate queue, without an error once the message is written, otherwise with the
-    ///     reason of the failure.
+    ///   - completionHandler: Called on the delegate queue: with nil once the message is written to the kernel, or with the error
+    ///     if sending failed.
     open func send(_ message: Message, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         socket.send(WebSocketMessage(message), completionHandler)
     }
@@ -84,7 +85,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         }
     }
 
-    /// Receives a message. Calls are served in order.
+    /// Receives a message. If several calls wait, messages go to them in the order of the calls.
     ///
     /// - Parameter completionHandler: Called on the delegate queue with a complete message, or with the error that ended the
     ///   task.
@@ -101,13 +102,14 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         }
     }
 
-    /// Holds or releases the delivery of messages to `receive`. While it is held, reading pauses once many messages wait. When
-    /// the connection has ended, all messages that arrived are delivered.
-    package func holdMessages(_ isHeld: Bool) { socket.setDeliveryHeld(isHeld) }
+    /// Stops delivering messages to `receive` (true), or delivers them again (false). While messages are held, reading pauses
+    /// once many of them wait. When the connection has ended, all messages that arrived are delivered.
+    package func holdMessages(_ isHeld: Bool) { socket.holdMessages(isHeld) }
 
     /// Sends a ping. Pings from the server are answered automatically.
     ///
-    /// - Parameter pongReceiveHandler: Called on the delegate queue when the pong is received, or with the reason of the failure.
+    /// - Parameter pongReceiveHandler: Called on the delegate queue: with nil when the pong is received, or with the error that
+    ///   ended the connection.
     open func sendPing(pongReceiveHandler: @escaping @Sendable ((any Error)?) -> Void) {
         socket.ping(pongReceiveHandler)
     }
@@ -121,8 +123,8 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         }
     }
 
-    /// Closes the connection: sends the waiting messages, then a close frame, and waits up to five seconds for the server's. The
-    /// task then completes without an error. A task that is not connected is cancelled.
+    /// Closes the connection: sends the waiting messages, then a close frame, and waits up to five seconds for the server's close
+    /// frame. The task then completes without an error. A task that is not connected is cancelled.
     ///
     /// - Parameters:
     ///   - closeCode: The code. If it must not be sent, the close frame has no code.
