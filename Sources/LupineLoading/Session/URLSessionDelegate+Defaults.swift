@@ -2,9 +2,10 @@
 
 public import Foundation
 
-// The default implementations of the delegate methods. If `self` is the delegate of one task, a default calls the session's
-// delegate (see `URLSession.successor(of:for:)`); otherwise it does what happens without a delegate, which its comment names.
-// The default of a method that has two forms first calls the asynchronous form, if the class implements that (see `AsyncForm`).
+// The default implementations of the delegate methods. If `self` is the delegate of one task, a default implementation calls the
+// session's delegate (see `URLSession.successor(of:for:)`). Otherwise it does what a session without a delegate does; the
+// comments below describe only this. The default implementation of a method that has two forms first calls the `async` form, if
+// the class implements that (see `AsyncForm`).
 
 extension URLSessionDelegate {
     /// Does nothing.
@@ -100,7 +101,7 @@ extension URLSessionTaskDelegate {
         return request
     }
 
-    /// Has the default handling performed.
+    /// Answers with the default handling.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -115,7 +116,7 @@ extension URLSessionTaskDelegate {
         }
     }
 
-    /// Has the default handling performed.
+    /// Answers with the default handling.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
@@ -148,7 +149,7 @@ extension URLSessionTaskDelegate {
         return nil
     }
 
-    /// Asks for the stream with the method without an offset, if the offset is 0.
+    /// Calls the method without an offset if the offset is 0; otherwise supplies no stream.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
         completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -359,9 +360,9 @@ extension URLSessionWebSocketDelegate {
 
 extension URLCredential {
     /// A marker that the default implementations of the challenge methods return with `.performDefaultHandling`. It tells the
-    /// session that the delegate does not implement the method, so that the session calls the next delegate.
+    /// session that the delegate does not implement the method, so that the session calls the next method or delegate.
     ///
-    /// A delegate that wraps another one and passes its handler on forwards this pair without knowing about it. All other code
-    /// sees the disposition that Apple's system would have used.
+    /// A program's delegate may call another delegate and return its answer; that passes the marker on unchanged. Code that does
+    /// not know the marker sees only the disposition, which is the one that Apple's system uses.
     static let notImplemented = URLCredential(user: "", password: "", persistence: .none)
 }

@@ -205,8 +205,8 @@ final class WebSocketCore: WebSocketOwner {
     /// Converts a reason for the program, to which an absent reason is nil.
     private static func nonEmptyData(_ reason: [UInt8]) -> Data? { reason.isEmpty ? nil : Data(reason) }
 
-    /// Suspends or resumes the task. While it is suspended, commands wait, so that nothing new is sent, and the driver delivers no
-    /// messages.
+    /// Suspends or resumes the task. While it is suspended, commands wait, so that nothing new is sent, and the driver delivers
+    /// no messages.
     func setSuspended(_ isSuspended: Bool) {
         state.withLock { state in
             state.commands.append(isSuspended ? .pause : .resume)
