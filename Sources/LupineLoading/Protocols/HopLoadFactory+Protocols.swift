@@ -4,7 +4,8 @@ internal import Foundation
 internal import LupineTransport
 
 extension HopLoadFactory {
-    /// Loads with the classes in the configuration's `protocolClasses`, then with the built-in loads.
+    /// For sessions that the program creates: uses the classes in the configuration's `protocolClasses`. A request that none of
+    /// them can load is loaded by a built-in load.
     static let standard = HopLoadFactory(
         make: { request, context, task, client in
             ProtocolSelection.load(
@@ -13,7 +14,8 @@ extension HopLoadFactory {
         },
         mayCallProgram: { $0.settings.protocolClasses?.isEmpty == false })
 
-    /// Loads for the shared session: with the classes registered at the time of the request, then with the built-in ones.
+    /// For the shared session: uses the classes that are registered at the time of the request. A request that none of them can
+    /// load is loaded by a built-in load.
     static let shared = HopLoadFactory(
         make: { request, context, task, client in
             ProtocolSelection.load(
