@@ -134,7 +134,7 @@ final class CacheStore: Sendable {
             policy == .allowed && entry.provenance.mayBeWritten
             && !CacheRule.forbidsStoring(entry.httpResponse, for: request)
         // A pending change must not keep the program's body alive. If nothing is written, the request is not kept at all.
-        let head = isForDisk ? request.head : request
+        let head = isForDisk ? request.withoutProgramObjects : request
         // Here and below, the second value is returned to be released outside of the lock (`RemovedObjects`).
         let (batchStart, _) = state.withLock { state -> (BatchStart?, RemovedObjects) in
             var removed = RemovedObjects()
