@@ -44,12 +44,12 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         status = statusCode
         header = .dictionary(joined)
         statusLine = nil
-        let value = { (name: String) in joined[Self.canonicalName(name)] }
-        proposedFilename = value("Content-Disposition").flatMap(SuggestedFilename.proposed)
+        let fieldValue = { (name: String) in joined[Self.canonicalName(name)] }
+        proposedFilename = fieldValue("Content-Disposition").flatMap(SuggestedFilename.proposed)
         super.init(
             Self.contents(
-                url: url, type: value("Content-Type"),
-                length: value("Content-Length").flatMap { Self.length($0.utf8.span) } ?? -1))
+                url: url, type: fieldValue("Content-Type"),
+                length: fieldValue("Content-Length").flatMap { Self.length($0.utf8.span) } ?? -1))
     }
 
     /// Creates the response of a load.
@@ -67,7 +67,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         // `Content-Length` is the length before decoding. With `Transfer-Encoding` it is ignored (RFC 9112 §6.3).
         var length: Int64?
         if !isDecoded, !fields.contains(.transferEncoding) {
-            // `?? nil` flattens the double optional: the outer nil means no such field, the inner nil no valid number.
+            // `?? nil` flattens the double optional. The outer nil means that there is no such field; the inner one, that its
+            // value is no valid number.
             length = fields.withFirstValue(of: .contentLength, Self.length) ?? nil
         }
         super.init(
@@ -89,8 +90,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     /// Creates a copy of a program's subclass, by calling its accessors.
     private init(copying other: HTTPURLResponse) {
         var joined = JoinedFields()
-        let named = other.allHeaderFields.map { (String(describing: $0.key), String(describing: $0.value)) }
-        for (name, value) in named.sorted(by: { $0.0 < $1.0 }) {
+        let fields = other.allHeaderFields.map { (String(describing: $0.key), String(describing: $0.value)) }
+        for (name, value) in fields.sorted(by: { $0.0 < $1.0 }) {
             joined.add(value, under: Self.canonicalName(name))
         }
         status = other.statusCode
@@ -132,8 +133,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         coder.encode(Data(fields.octets) as NSData, forKey: "headerFields")
     }
 
-    /// Decodes archived fields. Foundation's decoder for dictionaries is not used, because it reads out of bounds if the archive
-    /// has fewer values than names.
+    /// Decodes archived fields. Foundation's decoder for dictionaries is not used, because it reads out of bounds if the numbers
+    /// of names and values in the archive differ.
     private static func fields(_ octets: [UInt8]) -> [String: String]? {
         var reader = OctetReader(octets, in: 0..<octets.count)
         do {

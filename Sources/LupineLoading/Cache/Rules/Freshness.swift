@@ -29,7 +29,7 @@ struct Freshness: Hashable, Sendable {
     init(_ response: HTTPURLResponse, requestTime: Date, arrival: Date) {
         let field = { response.value(of: $0) }
         let control = CacheControl(of: response)
-        let date = field(.date).flatMap(HTTPDate.moment) ?? arrival
+        let date = field(.date).flatMap(HTTPDate.date(from:)) ?? arrival
         let apparentAge = max(0, arrival.timeIntervalSince(date))
         let delay = max(0, arrival.timeIntervalSince(requestTime))
         initialAge = max(apparentAge, Self.age(field(.age)) + delay)
@@ -40,7 +40,7 @@ struct Freshness: Hashable, Sendable {
         } else if let expires = field(.expires) {
             lifetime = max(0, HTTPDate.date(from: expires)?.timeIntervalSince(date) ?? 0)
         } else if !control.noCache, !control.noStore,
-            let changed = field(.lastModified).flatMap(HTTPDate.moment)
+            let changed = field(.lastModified).flatMap(HTTPDate.date(from:))
         {
             lifetime = min(max(0, date.timeIntervalSince(changed) / 10), Self.maxHeuristicLifetime)
         } else {
