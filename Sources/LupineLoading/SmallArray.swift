@@ -60,7 +60,7 @@
 extension SmallArray: Sendable where Element: Sendable {}
 
 extension SmallArray: ExpressibleByArrayLiteral {
-    /// Creates a collection of the given elements.
+    /// Creates a collection of these elements.
     @inlinable package init(arrayLiteral elements: Element...) {
         first = elements.first
         others = Array(elements.dropFirst())

@@ -11,6 +11,7 @@ extension TransportError: CustomNSError, LocalizedError {
     /// The raw value of the `URLError.Code` with which a task reports this error.
     public var errorCode: Int { code.rawValue }
 
+    /// The description and, if there is one, the system error as the underlying error.
     public var errorUserInfo: [String: Any] {
         var userInfo: [String: Any] = [NSLocalizedDescriptionKey: description]
         if let cause = systemError {

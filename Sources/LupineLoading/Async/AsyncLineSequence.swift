@@ -69,7 +69,7 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
             throw limit.error(of: task?.currentRequest?.url)
         }
 
-        /// Returns the collected line and begins the next one; nil if the line is empty.
+        /// Returns the collected line, or nil if it is empty, and begins the next line.
         private mutating func takeLine() -> String? {
             if line.isEmpty { return nil }
             defer { line.removeAll(keepingCapacity: true) }

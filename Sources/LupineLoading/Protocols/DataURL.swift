@@ -77,7 +77,7 @@ package struct DataURL: Hashable, Sendable {
         return Array(octets[start..<end])
     }
 
-    /// Decodes percent-encoding; a percent sign without two hexadecimal digits after it is kept.
+    /// Decodes percent-encoding. A percent sign without two hexadecimal digits after it stays a percent sign.
     private static func percentDecoded(_ octets: ArraySlice<UInt8>) -> [UInt8] {
         let percent = UInt8(ascii: "%")
         guard octets.contains(percent) else { return Array(octets) }

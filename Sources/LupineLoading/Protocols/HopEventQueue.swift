@@ -12,13 +12,17 @@ internal import LupineTransport
 final class HopEventQueue: Sendable {
     /// An event of the load, produced by its source.
     enum Event: Sendable {
+        /// The response, and where it may be cached.
         case response(URLResponse, URLCache.StoragePolicy)
-        /// At least one byte.
+        /// A piece of the content, never empty.
         case content(Data)
+        /// A redirect: the request to continue with, and the response that redirects.
         case redirect(URLRequest, URLResponse)
+        /// A challenge, and the closure that receives the answer.
         case challenge(
             URLAuthenticationChallenge,
             reply: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
+        /// The end of the load; the error is nil after a success.
         case end((any Error)?)
     }
 

@@ -23,6 +23,8 @@ enum ProtocolSelection {
         {
             return HopLoadFactory.NewLoad(load: load, usesNetwork: false)
         }
+        // Only `ws` and `wss` are loaded as an upgrade, which is the opening handshake of a WebSocket. Nothing can be uploaded to
+        // a `file:` or `data:` URL.
         switch (hop.request.contents.value.scheme, hop.isUpgrade) {
         case (.http, false), (.https, false), (.ws, true), (.wss, true):
             return HopLoadFactory.NewLoad(

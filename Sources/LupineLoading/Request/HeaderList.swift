@@ -68,14 +68,14 @@ package struct HeaderList: Sendable {
         fields[index] = Field(name: Self.canonical(name), value: fields[index].value + "," + value)
     }
 
-    /// The values by name; nil if there are no fields. Of several fields with the same name, the first one counts.
+    /// The values by name; nil if there are no fields. Of several fields with the same name, only the first is included.
     package var dictionary: [String: String]? {
         if fields.isEmpty { return nil }
         return Dictionary(fields.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Sets the fields to those of `dictionary`, without changing their names. Existing fields keep their position; new fields
-    /// follow in the order of their names, so that the same dictionary always makes the same request.
+    /// follow in the order of their names, so that the same dictionary always leads to the same order.
     package mutating func assign(_ dictionary: [String: String]?) {
         var remaining = dictionary ?? [:]
         var newFields: [Field] = []

@@ -66,7 +66,7 @@ public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying
         request = URLRequest(url: url, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval)
     }
 
-    /// Creates a request with the values of this one.
+    /// Creates a request with the values of `request`.
     package required init(_ request: URLRequest) { self.request = request }
 
     /// Decodes an archived request; returns nil if the archive contains something else.

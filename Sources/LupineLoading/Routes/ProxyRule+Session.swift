@@ -41,6 +41,7 @@ extension ProxyRule {
 
 /// Reads a dictionary with the keys of Apple's proxy settings.
 private struct ProxyDictionary {
+    /// The entries whose keys are strings.
     private let values: [String: Any]
 
     init(_ dictionary: [AnyHashable: Any]) {

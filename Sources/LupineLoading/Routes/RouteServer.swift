@@ -11,6 +11,7 @@ final class RouteServer: Sendable {
     let host: String
     /// `host` without the zone.
     let nameWithoutZone: String
+    /// The port; that of the scheme (80 or 443) if the URL names none.
     let port: UInt16
     /// The value of `Host`.
     let hostField: String

@@ -9,8 +9,22 @@ internal import LupineTransport
 /// find out whether a class implements a method or inherits the default. So the default of the `async` form records its call
 /// (`recordMissing(in:)`), and the `async` form is not called again for objects of that class. May be used on any thread.
 enum AsyncForm: Hashable, Sendable {
-    case sessionChallenge, taskChallenge, delayedRequest, redirect, bodyStream, bodyStreamFromOffset,
-        response, caching
+    /// `urlSession(_:didReceive:completionHandler:)`
+    case sessionChallenge
+    /// `urlSession(_:task:didReceive:completionHandler:)`
+    case taskChallenge
+    /// `urlSession(_:task:willBeginDelayedRequest:completionHandler:)`
+    case delayedRequest
+    /// `urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:)`
+    case redirect
+    /// `urlSession(_:task:needNewBodyStream:)`
+    case bodyStream
+    /// `urlSession(_:task:needNewBodyStreamFrom:completionHandler:)`
+    case bodyStreamFromOffset
+    /// `urlSession(_:dataTask:didReceive:completionHandler:)`
+    case response
+    /// `urlSession(_:dataTask:willCacheResponse:completionHandler:)`
+    case caching
 
     /// An `async` form that a class does not implement.
     private struct MissingForm: Hashable, Sendable {

@@ -71,7 +71,7 @@ final class SessionCore: Sendable {
         hadDelegate = delegate != nil
         needsDidCreateTask = (delegate as? any SelectiveDelegate)?.needsDidCreateTask ?? hadDelegate
         state = Lock(State(delegates: delegate.map { DelegateSet($0) }))
-        // Starts to read the list now, because the first cookie would wait for it.
+        // Starts to read the list now, so that the first cookie does not have to wait for it.
         if context.settings.cookieStorage != nil { PublicSuffixList.readAhead() }
     }
 
@@ -81,7 +81,7 @@ final class SessionCore: Sendable {
         configuration.copy() as? URLSessionConfiguration ?? URLSessionConfiguration(configuration.values)
     }
 
-    /// A copy of the configuration that the session was made with.
+    /// Returns a new copy of the session's configuration, which the program may change.
     func copyOfConfiguration() -> URLSessionConfiguration { Self.copy(configuration.value) }
 
     /// The session's delegate; nil if the session has none, and after its invalidation.
@@ -116,6 +116,7 @@ final class SessionCore: Sendable {
         makeTask(originalRequest, sink, bodyLength: bodyLength, created: created, .other(load))
     }
 
+    /// Creates the core of a task, with the next identifier.
     private func makeTask(
         _ originalRequest: URLRequest?, _ sink: any TaskSink, bodyLength: Int64, created: Date,
         _ loadFactory: TaskCore.LoadFactory

@@ -119,6 +119,7 @@ final class SessionEngine: Sendable {
             webSockets.shutDown { pools.arrive() }
         }
 
+        /// Shuts down the loops if the session owns them, then calls `done`.
         private func shutDownLoops(_ done: @escaping @Sendable () -> Void) {
             guard ownsGroup else { return done() }
             Task {
@@ -170,6 +171,7 @@ final class SessionEngine: Sendable {
 
     deinit { finish {} }
 
+    /// Creates the components. Throws if the configuration cannot be used, or if the system cannot create event loops.
     private static func makeComponents(
         _ settings: SessionSettings, trust: TrustEvaluator, proxyTrust: TrustEvaluator
     ) throws(TransportError) -> Components {
@@ -315,6 +317,7 @@ final class SessionEngine: Sendable {
         return Self.proxy(for: routeURL.server, components)
     }
 
+    /// Returns the proxy for a server; nil for none. A session with a Unix-domain socket has no proxy.
     private static func proxy(for server: RouteServer, _ components: Components) -> ProxyServer? {
         guard components.unixSocketPath == nil else { return nil }
         return components.proxies.proxy(

@@ -161,12 +161,12 @@ open class URLSession: NSObject, @unchecked Sendable {
     // Tasks are created suspended. Creating a task never fails: a task whose request cannot be loaded fails after it is resumed
     // (U-16.3), and a task of an invalidated session completes as cancelled (U-4.4).
 
-    /// Creates a data task whose content goes to the delegate.
+    /// Creates a data task that passes its response and content to the delegate.
     open func dataTask(with request: URLRequest) -> URLSessionDataTask {
         makeDataTask(TaskDefinition(kind: .data, request: request, body: .request), DelegateSink.shared)
     }
 
-    /// Creates a data task whose content goes to the delegate.
+    /// Creates a data task that passes its response and content to the delegate.
     open func dataTask(with url: URL) -> URLSessionDataTask { dataTask(with: URLRequest(url: url)) }
 
     /// Creates a data task that calls the handler on the delegate queue when it ends: with content and response, or with the
@@ -243,12 +243,12 @@ open class URLSession: NSObject, @unchecked Sendable {
         makeFailingUploadTask(collecting(completionHandler))
     }
 
-    /// Creates a download task whose file goes to the delegate.
+    /// Creates a download task that passes the location of its file to the delegate.
     open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
         makeDownloadTask(request, handler: nil)
     }
 
-    /// Creates a download task whose file goes to the delegate.
+    /// Creates a download task that passes the location of its file to the delegate.
     open func downloadTask(with url: URL) -> URLSessionDownloadTask {
         downloadTask(with: URLRequest(url: url))
     }

@@ -21,11 +21,11 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
         case completed = 3
     }
 
-    /// A priority below the usual one.
+    /// A priority lower than the default.
     public static let lowPriority: Float = 0.25
     /// The priority of a task whose priority the program does not set.
     public static let defaultPriority: Float = 0.5
-    /// A priority above the usual one.
+    /// A priority higher than the default.
     public static let highPriority: Float = 0.75
 
     /// The implementation of the task.

@@ -54,13 +54,14 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         super.init(core)
     }
 
-    /// The largest message that is received, initially 1 MiB. A larger one ends the task with `EMSGSIZE`.
+    /// The maximum length in bytes of a received message; 1 MiB by default. A longer message ends the task with `EMSGSIZE`.
     open var maximumMessageSize: Int {
         get { socket.messageLimit }
         set { socket.messageLimit = max(0, newValue) }
     }
 
-    /// The close code: the server's, or the one given to `cancel(with:reason:)`; `invalid` while there is neither.
+    /// The close code: the argument of `cancel(with:reason:)` if the program has closed the connection, otherwise that of the
+    /// server; `invalid` as long as neither side has closed the connection.
     open var closeCode: CloseCode { socket.closeStatus.code }
 
     /// The reason that was sent with the close code; nil if there was none.
@@ -135,7 +136,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
 }
 
 extension WebSocketMessage {
-    /// Creates the codec's message for a message of the program.
+    /// Converts a message of the program for the codec.
     init(_ message: URLSessionWebSocketTask.Message) {
         switch message {
         case .data(let data): self.init(.binary, Array(data))
@@ -145,7 +146,7 @@ extension WebSocketMessage {
 }
 
 extension URLSessionWebSocketTask.Message {
-    /// Creates the program's message for a received one. The codec has checked that text is UTF-8.
+    /// Converts a received message. The codec has already checked that text is UTF-8.
     init(_ message: WebSocketMessage) {
         switch message.kind {
         case .binary: self = .data(Data(message.octets))

@@ -257,6 +257,7 @@ final class WebSocketCore: WebSocketOwner {
         drain(into: driver, on: loop)
     }
 
+    /// The driver has received a message. Returns whether the driver is to deliver further messages.
     func webSocketReceived(_ message: WebSocketMessage) -> Demand {
         let (demand, canDeliver) = state.withLock { state -> (Demand, Bool) in
             if case .ended = state.phase { return (.more, false) }
@@ -279,11 +280,13 @@ final class WebSocketCore: WebSocketOwner {
         return demand
     }
 
+    /// The driver has received a pong, which answers the oldest ping.
     func webSocketReceivedPong() {
         let handler = state.withLock { $0.pings.popFirst() }
         if let handler { post { handler(nil) } }
     }
 
+    /// The driver has written all messages up to this number to the kernel.
     func webSocketWrote(through number: Int) {
         let handlers = state.withLock { state -> [SendHandler] in
             var handlers: [SendHandler] = []
@@ -296,6 +299,7 @@ final class WebSocketCore: WebSocketOwner {
         if !handlers.isEmpty { post { for handler in handlers { handler(nil) } } }
     }
 
+    /// The connection has ended.
     func webSocketEnded(_ outcome: WebSocketClosing.Outcome, _ error: TransportError?) {
         switch outcome {
         case .peerClosed(let frame), .locallyClosed(let frame, answer: _):
@@ -316,8 +320,8 @@ final class WebSocketCore: WebSocketOwner {
 
     // MARK: on the delegate queue
 
-    /// Delivers messages to receivers until there are no more of one or the other. Delivers one at a time, because a receiver
-    /// usually adds the next receiver.
+    /// Delivers messages to receivers, until no message or no receiver waits. Delivers one message at a time, because a receiver
+    /// usually calls `receive` again, which adds the next receiver.
     private func deliver() {
         while let (receiver, result) = nextDelivery() {
             receiver(result)
@@ -432,6 +436,7 @@ final class WebSocketCore: WebSocketOwner {
         }
     }
 
+    /// Performs a command. Must be called on the loop.
     private func perform(_ command: Command, on driver: WebSocketDriver) {
         switch command {
         case .send(let message, let number):
@@ -453,6 +458,7 @@ final class WebSocketCore: WebSocketOwner {
         if let handler { post { handler(Self.connectionLost(nil)) } }
     }
 
+    /// Returns the error for a connection that is closed, or that was lost for this reason.
     private static func connectionLost(_ cause: TransportError?) -> URLError {
         URLError.loading(
             .networkConnectionLost, url: nil,
