@@ -65,8 +65,8 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
     deinit {
         // The `deinit` of a program's objects can do anything, so it must not run on an event loop or the storage queue (O-7).
         guard EventLoop.current != nil || StorageQueue.isCurrent else { return }
-        let isLibraryClass = userInfo == nil && response.isLibraryClass
-        if !isLibraryClass { DispatchQueue.global().async { [box] in box.empty() } }
+        let mayContainProgramObjects = userInfo != nil || !response.isLibraryClass
+        if mayContainProgramObjects { DispatchQueue.global().async { [box] in box.empty() } }
     }
 
     /// The program's values kept with the response.
