@@ -139,7 +139,10 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         var reader = OctetReader(octets, in: 0..<octets.count)
         do {
             var fields: [String: String] = [:]
-            for _ in 0..<(try reader.number()) { fields[try reader.text()] = try reader.text() }
+            for _ in 0..<(try reader.number()) {
+                let name = try reader.text()
+                fields[name] = try reader.text()
+            }
             return reader.isAtEnd ? fields : nil
         } catch { return nil }
     }

@@ -25,7 +25,7 @@ public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
 
-    /// The same, asynchronous.
+    /// The `async` form of the method above.
     func urlSession(_ session: URLSession, didReceive challenge: URLAuthenticationChallenge) async -> (
         URLSession.AuthChallengeDisposition, URLCredential?
     )
@@ -41,7 +41,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void)
 
-    /// The same, asynchronous.
+    /// The `async` form of the method above.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
     ) async -> (URLSession.DelayedRequestDisposition, URLRequest?)
@@ -55,7 +55,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
 
-    /// The same, asynchronous.
+    /// The `async` form of the method above.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest
@@ -67,7 +67,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
 
-    /// The same, asynchronous.
+    /// The `async` form of the method above.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
@@ -77,7 +77,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)
 
-    /// The same, asynchronous.
+    /// The `async` form of the method above.
     func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async
         -> InputStream?
 
@@ -87,7 +87,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
         completionHandler: @escaping @Sendable (InputStream?) -> Void)
 
-    /// The same, asynchronous.
+    /// The `async` form of the method above.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64
     ) async -> InputStream?
@@ -117,7 +117,7 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
 
-    /// The same, asynchronous.
+    /// The `async` form of the method above.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
     ) async -> URLSession.ResponseDisposition
@@ -142,7 +142,7 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void)
 
-    /// The same, asynchronous.
+    /// The `async` form of the method above.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask,
         willCacheResponse proposedResponse: CachedURLResponse
