@@ -79,6 +79,7 @@ package enum HostName {
     /// §5.1.3).
     static func isSame(_ host: String, orBelow domain: String) -> Bool {
         let (hostOctets, domainOctets) = (host.utf8, domain.utf8)
+        // A host that is not longer than the domain can only be equal to it.
         if hostOctets.count <= domainOctets.count { return host == domain }
         let start = hostOctets.index(hostOctets.endIndex, offsetBy: -domainOctets.count)
         return !domainOctets.isEmpty && hostOctets[hostOctets.index(before: start)] == UInt8(ascii: ".")

@@ -128,8 +128,8 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     /// frame. The task then completes without an error. A task that is not connected is cancelled.
     ///
     /// - Parameters:
-    ///   - closeCode: The code. If it must not be sent, the close frame has no code.
-    ///   - reason: UTF-8; cut off after 123 bytes.
+    ///   - closeCode: The close code. If it is one that must not be sent, the close frame has neither code nor reason.
+    ///   - reason: The reason in UTF-8; cut off after 123 bytes. Omitted if it is not valid UTF-8.
     open func cancel(with closeCode: CloseCode, reason: Data?) {
         if !socket.close(closeCode, reason: reason) { cancel() }
     }

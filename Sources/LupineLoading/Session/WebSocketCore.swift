@@ -368,16 +368,17 @@ final class WebSocketCore: WebSocketOwner {
     private func end(_ error: any Error, reporting ending: Ending?) -> Phase {
         let previous = state.withLock { state -> Phase in
             let previous = state.phase
-            if case .ended = previous {} else { state.phase = .ended(error) }
+            if state.endError == nil { state.phase = .ended(error) }
             return previous
         }
         if case .ended = previous { return previous }
         post {
+            // Delivers the messages that arrived before the end, then the error, to the receivers.
             self.deliver()
-            let waiting = self.state.withLock { state -> [SendHandler] in
+            let sendHandlers = self.state.withLock { state -> [SendHandler] in
                 state.sends.takeAll().map(\.handler) + state.pings.takeAll()
             }
-            for handler in waiting { handler(error) }
+            for handler in sendHandlers { handler(error) }
             if let ending { self.callbacks.withLock { $0.onEnd }?(ending) }
         }
         return previous
@@ -443,7 +444,7 @@ final class WebSocketCore: WebSocketOwner {
             if !driver.send(message, number: number) { failSend(number) }
         // The result is false if the closing handshake has begun, so that no ping is sent. Then `end` calls the handler.
         case .ping: _ = driver.ping()
-        case .close(let closure): driver.close(closure)
+        case .close(let frame): driver.close(frame)
         case .setMessageLimit(let limit): driver.setMessageLimit(limit)
         case .resume: driver.resume()
         case .pause: driver.pause()
