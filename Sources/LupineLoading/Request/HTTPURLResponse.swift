@@ -163,7 +163,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     }
 
     /// The head as received: HTTP version, reason phrase, and header lines in their order. Apple's class has no properties for
-    /// these.
+    /// these. A response that was not received has HTTP/1.1, the standard reason phrase, and fields sorted by name.
     public var lupine: Wire {
         let lines: [(name: String, value: String)] =
             switch header {

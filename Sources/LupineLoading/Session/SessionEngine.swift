@@ -205,6 +205,7 @@ final class SessionEngine: Sendable {
         let revocation = RevocationClient(group: group, resolver: resolver, proxies: proxies)
         let support = RevocationSupport(fetcher: revocation, cache: SharedRevocationCache())
         var proxyTLS = settings.tls
+        // The client certificate is for servers, not for proxies.
         proxyTLS.identity = nil
         proxyTLS.applicationProtocols = ["http/1.1"]
         var streamTLS = settings.tls
@@ -214,6 +215,7 @@ final class SessionEngine: Sendable {
             group: group, ownsGroup: ownsGroup, proxies: proxies,
             pool: ConnectionPool(
                 configuration: pooling, group: group, resolver: resolver,
+                // With HTTP/2 alone, WebSockets use only HTTP/2 connections (RFC 8441), which belong to this pool.
                 webSockets: options.isHTTP2Alone ? nil : webSockets),
             webSockets: webSockets,
             revocation: revocation,
@@ -287,18 +289,19 @@ final class SessionEngine: Sendable {
             unixPath: components.unixSocketPath, proxy: proxy, tls: profile,
             proxyTLS: proxy?.kind == .https ? components.proxyProfile : nil,
             localBinding: components.localBinding)
+        // The fields are not cached if the table cannot store the server, or if the request has the fields of a handshake.
+        let cachesFields = !isWebSocket && !server.spelling.isEmpty
         let entry =
             cachedEntry
             ?? RouteTable.Entry(
                 server: server, origin: proxy == nil && profile == nil ? origin : nil,
-                sessionFields: isWebSocket || server.spelling.isEmpty ? nil : sessionFields(server.hostField))
+                sessionFields: cachesFields ? sessionFields(server.hostField) : nil)
         if cachedEntry == nil { components.routes.insert(entry) }
+        let needsTunnel = server.scheme == .https || isWebSocket || components.tunnelsEverything
         return Route(
             origin: origin, target: routeURL.target, namesServerAlone: routeURL.namesServerAlone,
             hostField: server.hostField, proxy: proxy,
-            isTunnelled: proxy.map {
-                $0.kind == .socks5 || server.scheme == .https || isWebSocket || components.tunnelsEverything
-            } ?? false,
+            isTunnelled: proxy.map { $0.kind == .socks5 || needsTunnel } ?? false,
             sessionFields: entry.sessionFields)
     }
 
