@@ -66,9 +66,10 @@ enum SuggestedFilename {
     /// Decodes an extended value, `charset'language'percent-encoded` (RFC 8187 §3.2). Returns nil if the value is malformed or
     /// has a charset other than UTF-8 and ISO-8859-1.
     private static func decoded(_ value: String) -> String? {
-        let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, let octets = octets(of: parts[2]) else { return nil }
-        switch parts[0].lowercased() {
+        let segments = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+        guard segments.count == 3, let octets = octets(of: segments[2]) else { return nil }
+        let charset = segments[0].lowercased()
+        switch charset {
         case "utf-8":
             // `text(_:)` would read invalid UTF-8 as Latin-1, so the octets are validated first.
             return String(validating: octets, as: UTF8.self) == nil ? nil : octets.span.text(0..<octets.count)

@@ -333,6 +333,7 @@ final class WebSocketCore: WebSocketOwner {
     private func nextDelivery() -> (ReceiveHandler, Result<WebSocketMessage, any Error>)? {
         var resumesReading = false
         let delivery = state.withLock { state -> (ReceiveHandler, Result<WebSocketMessage, any Error>)? in
+            // The receiver stays in the queue if there is nothing to deliver to it.
             guard let receiver = state.receivers.first else { return nil }
             if state.messages.isEmpty {
                 guard case .ended(let error) = state.phase else { return nil }
