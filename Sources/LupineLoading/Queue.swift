@@ -25,7 +25,7 @@
     /// Appends an element.
     @inlinable package mutating func append(_ element: Element) { storage.append(element) }
 
-    /// Removes and returns the first element.
+    /// Removes and returns the first element; nil if the queue is empty.
     @inlinable package mutating func popFirst() -> Element? {
         guard head < storage.count else { return nil }
         // `Optional.take()` leaves nil in the slot, so that the queue releases the element.

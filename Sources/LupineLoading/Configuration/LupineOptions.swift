@@ -52,10 +52,10 @@ extension URLSessionConfiguration {
 
         /// Whether an HTTP/2 connection also carries requests to other hosts (RFC 9113 §9.1.1).
         ///
-        /// Such a host must have the same address and port, and the certificate must contain its name. The default evaluation
-        /// alone must have accepted the server, without another evaluator, a delegate or a client certificate. After a response
-        /// with status 421 (Misdirected Request), the request is sent again over a new connection, and further requests to that
-        /// host do not use the old connection.
+        /// Such a host must have the same address and port, and the certificate must be valid for its name. The default
+        /// evaluation alone must have accepted the server, without another evaluator, a delegate or a client certificate. After a
+        /// response with status 421 (Misdirected Request), the request is sent again over a new connection, and further requests
+        /// to that host do not use the old connection.
         public var coalescesConnections = true
 
         // MARK: limits of connections
