@@ -35,7 +35,7 @@ extension TaskDriver {
 
     /// Whether the preparation may call the program's code: its `URLProtocol` classes, or the status of its body stream.
     private var mayCallProgram: Bool {
-        context.loadFactory.mayCallProgram(context) || state.withLock { !$0.sentStreams.isEmpty }
+        context.hopLoadFactory.mayCallProgram(context) || state.withLock { !$0.sentStreams.isEmpty }
     }
 
     /// Starts the preparation. It ends with the event `.prepared`.
@@ -341,7 +341,7 @@ extension TaskDriver {
         let request = hopRequest(sent, prepared.fields, inputs, transfer)
         let hasSentAnswer =
             authorization != nil || request.proxyAuthorization != nil || request.tunnelAuthorizer != nil
-        guard let newHop = context.loadFactory.make(request, context, client, self) else {
+        guard let newHop = context.hopLoadFactory.make(request, context, client, self) else {
             let scheme = sent.url?.scheme ?? ""
             return fail(
                 .loading(

@@ -18,7 +18,7 @@ final class SessionContext: Sendable {
     /// The challenges of servers and proxies, with the credentials that have answered them.
     let authentication = AuthenticationMemory()
     /// Creates the load of each hop. A hop is one request of a task: the first one, or one after a redirect or a challenge.
-    let loadFactory: HopLoadFactory
+    let hopLoadFactory: HopLoadFactory
     /// The clock of the loads.
     let clock: SessionClock
     /// Reports network changes, after which a load that waits for connectivity tries again.
@@ -29,18 +29,18 @@ final class SessionContext: Sendable {
     /// - Parameters:
     ///   - settings: The session's configuration.
     ///   - engine: The session's engine; nil to create one for these settings.
-    ///   - loadFactory: Creates the loads of hops.
+    ///   - hopLoadFactory: Creates the loads of hops.
     ///   - clock: The clock of the loads; nil for that of the settings.
     ///   - network: Reports network changes.
     init(
-        _ settings: SessionSettings, engine: SessionEngine? = nil, loadFactory: HopLoadFactory = .standard,
+        _ settings: SessionSettings, engine: SessionEngine? = nil, hopLoadFactory: HopLoadFactory = .standard,
         clock: SessionClock? = nil, network: NetworkWatch = .system
     ) {
         self.settings = settings
         let engine = engine ?? SessionEngine(settings)
         self.engine = engine
         plainCacheRequester = settings.cache.map { _ in Self.makeRequester(settings, engine, roots: "") }
-        self.loadFactory = loadFactory
+        self.hopLoadFactory = hopLoadFactory
         self.clock = clock ?? settings.clock
         self.network = network
     }

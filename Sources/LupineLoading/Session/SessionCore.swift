@@ -64,7 +64,7 @@ final class SessionCore: Sendable {
     ) {
         let copy = Self.copy(configuration)
         self.configuration = UncheckedSendable(copy)
-        context = SessionContext(SessionSettings(copy), loadFactory: isShared ? .shared : .standard)
+        context = SessionContext(SessionSettings(copy), hopLoadFactory: isShared ? .shared : .standard)
         self.queue = DelegateQueue(queue)
         self.isShared = isShared
         loadMaker = makeLoad

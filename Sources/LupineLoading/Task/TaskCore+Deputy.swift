@@ -57,7 +57,7 @@ extension SessionCore {
         configuration.httpCookieAcceptPolicy = principalSettings.cookieAcceptPolicy
         configuration.urlCredentialStorage = withCredentials ? principalSettings.credentialStorage : nil
         return SessionContext(
-            SessionSettings(configuration), engine: context.engine, loadFactory: context.loadFactory,
+            SessionSettings(configuration), engine: context.engine, hopLoadFactory: context.hopLoadFactory,
             clock: context.clock, network: context.network)
     }
 }

@@ -94,7 +94,8 @@ struct DriverLoad: Sendable {
         clock: SessionClock? = nil, network: NetworkWatch = .system
     ) -> SessionContext {
         SessionContext(
-            SessionSettings(configuration), loadFactory: script.loadFactory, clock: clock, network: network)
+            SessionSettings(configuration), hopLoadFactory: script.hopLoadFactory, clock: clock,
+            network: network)
     }
 
     init(

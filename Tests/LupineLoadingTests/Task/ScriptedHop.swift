@@ -212,9 +212,9 @@ final class HopScript: Sendable {
         self.usesNetwork = usesNetwork
     }
 
-    /// The source for a `SessionContext`. It does not retain the script, because the hops retain their client, which retains the
-    /// source: the test retains the script.
-    var loadFactory: HopLoadFactory {
+    /// The factory for a `SessionContext`. It does not retain the script, because the hops retain their client, which retains the
+    /// factory: the test retains the script.
+    var hopLoadFactory: HopLoadFactory {
         HopLoadFactory { [weak self] request, _, _, client in
             switch request.request.url?.scheme {
             case "http", "https", "ws", "wss": self?.hop(request, client)
