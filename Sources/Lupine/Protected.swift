@@ -72,8 +72,8 @@
     @inline(__always)
     private func withLock<U>(_ body: (inout Value) throws -> U) rethrows -> U {
         #if LUPINE_HELD_LOCKS
-            HeldLocks.taken()
-            defer { HeldLocks.released() }
+            HeldLocks.recordAcquisition()
+            defer { HeldLocks.recordRelease() }
         #endif
         #if LUPINE_TSAN
             unsafe pthread_mutex_lock(mutex)
