@@ -30,7 +30,7 @@ package protocol ClientChannel: AnyObject {
     /// Closes the socket with a reset.
     func reset()
     /// Whether the channel holds output that the socket has not accepted.
-    var holdsOutput: Bool { get }
+    var hasPendingOutput: Bool { get }
     /// Whether a `receive` that leaves space in its buffer has read all that the socket holds.
     var emptiesSocket: Bool { get }
     /// Whether the channel has sent an alert before it threw an error. The client should be able to read the alert, so the socket
@@ -83,7 +83,7 @@ final class PlainChannel: ClientChannel {
         try? socket.reset()
     }
 
-    var holdsOutput: Bool { false }
+    var hasPendingOutput: Bool { false }
 
     var emptiesSocket: Bool { true }
 

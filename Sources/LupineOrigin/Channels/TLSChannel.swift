@@ -6,7 +6,7 @@ internal import LupineTransport
 /// The byte stream of a client inside TLS, over a plain channel or inside TLS once more.
 ///
 /// Used on the loop only. `establish` performs the handshake; afterwards `receive` and `send` may each move records in both
-/// directions. Output that the socket does not accept at once stays in the engine (`holdsOutput`); the next `send` sends it
+/// directions. Output that the socket does not accept at once stays in the engine (`hasPendingOutput`); the next `send` sends it
 /// before it accepts more. After an error the socket is only read to its end, so that an alert reaches the client. A stream
 /// that ends without close_notify counts as ended; the codec checks whether the request was complete.
 final class TLSChannel: ClientChannel {
@@ -135,7 +135,7 @@ final class TLSChannel: ClientChannel {
         } catch {
             throw fail(error)
         }
-        if inner.holdsOutput {
+        if inner.hasPendingOutput {
             let empty = first.extracting(0..<0)
             guard case .bytes = try inner.send(empty, empty) else { return .wouldBlock }
         }
@@ -169,7 +169,7 @@ final class TLSChannel: ClientChannel {
 
     func shutdownWrite() throws(Errno) {
         _ = endContent()
-        if case .ended = state, holdsOutput {
+        if case .ended = state, hasPendingOutput {
             state = .ended(closesSocketHalf: true)
         } else {
             try inner.shutdownWrite()
@@ -200,9 +200,9 @@ final class TLSChannel: ClientChannel {
         if case .handshaking = state { recordHandshake(.failure(.closedInHandshake)) }
     }
 
-    var holdsOutput: Bool {
+    var hasPendingOutput: Bool {
         switch state {
-        case .handshaking, .established, .ended: engine.hasPendingOutput || inner.holdsOutput
+        case .handshaking, .established, .ended: engine.hasPendingOutput || inner.hasPendingOutput
         case .failed, .closed: false
         }
     }

@@ -65,7 +65,7 @@ package struct OriginRequest: Sendable {
     }
 
     /// Returns the path parameter at `index` as a number from 0 to `limit`. Refuses any other value.
-    func number(_ index: Int, atMost limit: Int = .max) throws(Refusal) -> Int {
+    func number(parameter index: Int, atMost limit: Int = .max) throws(Refusal) -> Int {
         guard index < parameters.count, let number = Int(parameters[index]), number >= 0 else {
             throw .badRequest("not a number: \(parameters.dropFirst(index).first ?? "")")
         }

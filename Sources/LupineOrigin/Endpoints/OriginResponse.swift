@@ -41,7 +41,7 @@ package struct OriginResponse {
     /// Called on the loop when the delay or the gate's wait ends; its result replaces this response.
     package var choice: (@Sendable () throws(Refusal) -> EndpointChoice)?
     /// Whether the connection closes after the response.
-    package var closes = false
+    package var closesConnection = false
 
     /// Creates a response without fields. Its status is 500 if `status` cannot be sent.
     package init(_ status: Int = 200, body: Body = .none) {

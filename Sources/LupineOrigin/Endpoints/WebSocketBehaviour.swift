@@ -18,17 +18,17 @@ package struct WebSocketBehaviour: Sendable {
     var ping: String?
     var pong: String?
     /// The number of text messages that are sent first.
-    var count = 0
+    var messageCount = 0
     /// The size of a binary message that is sent first.
-    var size: Int?
+    var binarySize: Int?
     /// Octets that are sent first, without being framed.
-    var raw: [UInt8] = []
+    var rawOctets: [UInt8] = []
     /// The close frame that is sent after the first messages.
-    var closure: WebSocketClosure?
+    var closeFrame: WebSocketClosure?
     /// The size of the fragments of echoes; nil for one frame per message.
-    var fragment: Int?
+    var fragmentSize: Int?
     /// The number of echoed messages after which the connection is closed without a close frame.
-    var drop: Int?
+    var dropCount: Int?
     var ignoresCloseFrame = false
     /// The maximum number of octets of a message.
     static let messageLimit = 64 << 20
@@ -40,17 +40,17 @@ package struct WebSocketBehaviour: Sendable {
         deflates = arguments["deflate"] == "1"
         ping = try Self.controlPayload(arguments["ping"])
         pong = try Self.controlPayload(arguments["pong"])
-        count = min(try request.number(argument: "count") ?? 0, 32_768)
-        size = try request.number(argument: "size").map { min($0, Self.messageLimit) }
+        messageCount = min(try request.number(argument: "count") ?? 0, 32_768)
+        binarySize = try request.number(argument: "size").map { min($0, Self.messageLimit) }
         if let text = arguments["raw"] {
             guard let octets = Hexadecimal.bytes(text) else { throw .badRequest("not hexadecimal: \(text)") }
-            raw = octets
+            rawOctets = octets
         }
-        fragment = try request.number(argument: "fragment").map { max(1, $0) }
-        drop = try request.number(argument: "drop")
+        fragmentSize = try request.number(argument: "fragment").map { max(1, $0) }
+        dropCount = try request.number(argument: "drop")
         ignoresCloseFrame = arguments["mute"] == "1"
         if let code = try request.number(argument: "close") {
-            closure = try Self.closure(code, arguments["reason"] ?? "")
+            closeFrame = try Self.closure(code, arguments["reason"] ?? "")
         }
     }
 

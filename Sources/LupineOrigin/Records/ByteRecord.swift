@@ -11,7 +11,7 @@ final class ByteRecord: Sendable {
     init(limit: Int) { self.limit = limit }
 
     /// Whether bytes are recorded.
-    var isOn: Bool { limit > 0 }
+    var isEnabled: Bool { limit > 0 }
 
     /// Records bytes received on a connection, up to the limit.
     func add(_ bytes: Span<UInt8>, of connection: Int) {

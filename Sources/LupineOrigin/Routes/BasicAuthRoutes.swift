@@ -11,12 +11,12 @@ enum BasicAuthRoutes {
                 guard isAuthorized(request) else {
                     return try challenge("Basic realm=\"Fake Realm\"")
                 }
-                return try welcome(request.parameters[0])
+                return try authenticatedResponse(request.parameters[0])
             }
         }
         router.any("/hidden-basic-auth/{user}/{password}") { request throws(Refusal) in
             guard isAuthorized(request) else { throw Refusal(404, "nothing is here") }
-            return try welcome(request.parameters[0])
+            return try authenticatedResponse(request.parameters[0])
         }
         router.any("/bearer") { request throws(Refusal) in
             guard let token = credentials("bearer", request), !token.isEmpty else {
@@ -36,7 +36,7 @@ enum BasicAuthRoutes {
     }
 
     /// Returns the response to a request with correct credentials.
-    static func welcome(_ user: String) throws(Refusal) -> OriginResponse {
+    static func authenticatedResponse(_ user: String) throws(Refusal) -> OriginResponse {
         try OriginResponse(json: .object([("authenticated", .bool(true)), ("user", .string(user))]))
     }
 

@@ -11,13 +11,13 @@ enum ByteRoutes {
 
     static func add(to router: inout Router) {
         router.get("/bytes/{n}") { request throws(Refusal) in
-            let count = try request.number(0, atMost: maximumBytes)
+            let count = try request.number(parameter: 0, atMost: maximumBytes)
             return try stream(request, count, length: Int64(count), chunk: nil)
         }
         router.get("/stream-bytes/{n}") { request throws(Refusal) in
             let chunk = try request.number(argument: "chunk_size") ?? 10 << 10
             return try stream(
-                request, try request.number(0, atMost: maximumBytes), length: nil,
+                request, try request.number(parameter: 0, atMost: maximumBytes), length: nil,
                 chunk: min(max(1, chunk), 1 << 20))
         }
         router.get("/stream/{n}") { request throws(Refusal) in try lines(request) }
@@ -59,7 +59,7 @@ enum ByteRoutes {
 
     /// Returns lines of JSON, each with the description of the request and a number.
     private static func lines(_ request: OriginRequest) throws(Refusal) -> OriginResponse {
-        let count = try request.number(0, atMost: maximumLines)
+        let count = try request.number(parameter: 0, atMost: maximumLines)
         let members = EchoRoutes.requestMembers(request)
         var next = 0
         return try response("application/json", length: nil) { piece, _ in
@@ -72,7 +72,7 @@ enum ByteRoutes {
 
     /// Returns a response with the requested number of chunks of text, and a trailer with that number.
     private static func chunks(_ request: OriginRequest) throws(Refusal) -> OriginResponse {
-        let count = try request.number(0, atMost: maximumLines)
+        let count = try request.number(parameter: 0, atMost: maximumLines)
         var trailers = OriginResponse()
         try trailers.add("X-Chunks", String(count))
         let fields = trailers.fields

@@ -32,7 +32,7 @@ enum CacheRoutes {
         }
         router.get("/cache/{seconds}") { request throws(Refusal) in
             var response = try OriginResponse(json: .object(EchoRoutes.requestMembers(request)))
-            try response.add(.cacheControl, "public, max-age=\(try request.number(0))")
+            try response.add(.cacheControl, "public, max-age=\(try request.number(parameter: 0))")
             return response
         }
     }

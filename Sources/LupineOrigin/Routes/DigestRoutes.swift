@@ -72,17 +72,17 @@ enum DigestRoutes {
         let (expected, rspauth) = digests(request, credentials, algorithm)
         guard response == expected else { return try challenge(offered, algorithm, isStale: false, nonces) }
         // The digest is correct: `stale` tells the client to retry with a new nonce, not to ask for another password.
-        guard nonces.check(nonce, uses: limit) == .good else {
+        guard nonces.validity(of: nonce, useLimit: limit) == .valid else {
             return try challenge(offered, algorithm, isStale: true, nonces)
         }
-        guard nonces.use(nonce, count: credentials["nc"]) else {
+        guard nonces.recordUse(of: nonce, count: credentials["nc"]) else {
             return try challenge(offered, algorithm, isStale: true, nonces)
         }
-        return try welcome(request, credentials, rspauth, nonces)
+        return try authenticatedResponse(request, credentials, rspauth, nonces)
     }
 
     /// Returns the response to correct credentials, with the `Authentication-Info` of RFC 7616 section 3.5.
-    private static func welcome(
+    private static func authenticatedResponse(
         _ request: OriginRequest, _ credentials: [String: String], _ rspauth: String, _ nonces: NonceStore
     ) throws(Refusal) -> OriginResponse {
         var info: [String] = []
@@ -93,7 +93,7 @@ enum DigestRoutes {
             nonces.retire(nonce)
             info.append("nextnonce=\"\(nonces.issue())\"")
         }
-        var response = try BasicAuthRoutes.welcome(request.parameters[1])
+        var response = try BasicAuthRoutes.authenticatedResponse(request.parameters[1])
         if !info.isEmpty { try response.add("Authentication-Info", info.joined(separator: ", ")) }
         return response
     }
@@ -115,7 +115,7 @@ enum DigestRoutes {
             credentials["qop"].map { ":\(value("nc")):\(value("cnonce")):\($0)" } ?? ""
         let a2Digest = algorithm.hash("\(method):\(value("uri"))\(requestBodyDigest)")
         let digest = algorithm.hash("\(a1Digest):\(value("nonce"))\(noncesAndQop):\(a2Digest)")
-        // For auth-int the response's body is hashed too; it must be the document that `welcome` writes.
+        // For auth-int the response's body is hashed too; it must be the document that `authenticatedResponse` writes.
         var responseBodyDigest = ""
         if credentials["qop"] == "auth-int" {
             let document = JSONWriter.document(

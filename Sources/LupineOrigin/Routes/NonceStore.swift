@@ -6,25 +6,25 @@ internal import LupineTransport
 /// The issued nonces, 4,096 at capacity, and up to 4,096 uses of each. Any thread may use it.
 final class NonceStore: Sendable {
     /// The validity of a nonce.
-    enum Verdict: Hashable {
-        case good
+    enum Validity: Hashable {
+        case valid
         case stale
         case unknown
     }
 
     private struct Entry {
-        var uses = 0
+        var useCount = 0
         /// The values of `nc` with which the nonce was used.
-        var counts: Set<String> = []
+        var nonceCounts: Set<String> = []
         var isRetired = false
 
         /// Counts a use. Returns false for a replay.
-        mutating func use(_ count: String?) -> Bool {
-            uses += 1
-            if uses >= NonceStore.capacity { isRetired = true }
+        mutating func recordUse(count: String?) -> Bool {
+            useCount += 1
+            if useCount >= NonceStore.capacity { isRetired = true }
             guard let count else { return true }
-            guard counts.count < NonceStore.capacity else { return false }
-            return counts.insert(count).inserted
+            guard nonceCounts.count < NonceStore.capacity else { return false }
+            return nonceCounts.insert(count).inserted
         }
     }
 
@@ -43,17 +43,17 @@ final class NonceStore: Sendable {
     }
 
     /// Returns the validity of a nonce without using it. A nonce is stale if it was retired or has been used `limit` times.
-    func check(_ nonce: String, uses limit: Int?) -> Verdict {
+    func validity(of nonce: String, useLimit limit: Int?) -> Validity {
         entries.withLock { entries in
             guard let entry = entries[nonce] else { return .unknown }
-            return entry.isRetired || entry.uses >= limit ?? .max ? .stale : .good
+            return entry.isRetired || entry.useCount >= limit ?? .max ? .stale : .valid
         }
     }
 
     /// Counts a use of a nonce. Returns false if the nonce is unknown or was already used with this `count`, which is a replay
     /// (RFC 7616 section 5.5). After the maximum number of uses a nonce is stale, so that a client cannot grow the store.
-    func use(_ nonce: String, count: String?) -> Bool {
-        entries.withLock { entries in entries[nonce]?.use(count) ?? false }
+    func recordUse(of nonce: String, count: String?) -> Bool {
+        entries.withLock { entries in entries[nonce]?.recordUse(count: count) ?? false }
     }
 
     /// Makes a nonce stale. Called when the client is given another one.

@@ -15,7 +15,7 @@ enum RangeRoutes {
     }
 
     private static func answer(_ request: OriginRequest) throws(Refusal) -> OriginResponse {
-        let length = Int64(try request.number(0, atMost: 1 << 40))
+        let length = Int64(try request.number(parameter: 0, atMost: 1 << 40))
         let tag = "\"\(request.arguments["etag"] ?? "range\(length)")\""
         let range =
             isRangeApplicable(request, tag)

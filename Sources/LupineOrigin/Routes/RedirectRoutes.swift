@@ -33,7 +33,7 @@ enum RedirectRoutes {
     private static func nextRedirect(
         _ request: OriginRequest, _ name: String, _ isAbsolute: Bool
     ) throws(Refusal) -> OriginResponse {
-        let remaining = try request.number(0, atMost: maximumRedirects)
+        let remaining = try request.number(parameter: 0, atMost: maximumRedirects)
         guard remaining > 0 else { throw .badRequest("0 redirects lead nowhere") }
         let base = isAbsolute ? request.base : ""
         return try redirect(302, to: base + (remaining == 1 ? "/get" : "/\(name)/\(remaining - 1)"))

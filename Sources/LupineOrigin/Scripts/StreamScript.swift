@@ -33,7 +33,7 @@ package struct StreamScript: Sendable {
         /// directly follow are performed.
         case expectReset
         /// Stops consuming the request's content, so that its windows are not enlarged.
-        case keepContent
+        case withholdWindowUpdates
         /// Sends a header list without validating it.
         case head([(name: String, value: String)], endsStream: Bool = false)
         /// Sends content as the windows allow, in DATA frames of at most `frames` octets.

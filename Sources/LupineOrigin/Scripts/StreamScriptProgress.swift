@@ -6,27 +6,27 @@ struct StreamScriptProgress {
     private var position = 0
     /// The content of the request that has arrived.
     var received: [UInt8] = []
-    /// Whether a `keepContent` step has run: content is no longer consumed.
-    var keepsContent = false
+    /// Whether a `withholdWindowUpdates` step has run: content is no longer consumed.
+    var withholdsWindowUpdates = false
     /// The number of received octets of content that have not been consumed.
     var unconsumed = 0
     /// Whether the current step has begun.
-    var hasBegun = false
+    var hasStepBegun = false
 
     init(_ script: StreamScript) { steps = script.steps }
 
     /// The current step; nil after the last one.
-    var step: StreamScript.Step? { position < steps.count ? steps[position] : nil }
+    var currentStep: StreamScript.Step? { position < steps.count ? steps[position] : nil }
 
     /// The maximum number of octets of a DATA frame in the current step.
-    var frameSize: Int {
-        guard case .content(_, let frames, _)? = step else { return 1 }
+    var maximumFrameSize: Int {
+        guard case .content(_, let frames, _)? = currentStep else { return 1 }
         return max(1, frames)
     }
 
     /// Ends the current step.
     mutating func advance() {
         position += 1
-        hasBegun = false
+        hasStepBegun = false
     }
 }

@@ -3,13 +3,13 @@
 /// The behaviour of an origin over HTTP/2: its settings, and when it closes connections.
 package struct HTTP2Behaviour: Sendable {
     /// The number of streams that a client may have open at once; nil for any number.
-    package var streams: Int? = 100
+    package var maxConcurrentStreams: Int? = 100
     /// The initial receive window of a stream.
     package var streamWindow = 65_535
     /// The receive window of a connection; at least 65,535.
     package var connectionWindow = 1 << 20
     /// The size of the dynamic table that a client's encoder may use.
-    package var headerTable = 4_096
+    package var headerTableSize = 4_096
     /// The number of requests after which a connection announces its end with GOAWAY; nil for no limit. The connection closes
     /// when the requests in flight are answered: the two steps of RFC 9113 §6.8.
     package var requestsPerConnection: Int?

@@ -10,13 +10,13 @@ package struct OriginConfiguration: Sendable {
     /// Limits of request heads and chunk framing.
     package var limits = ParserLimits()
     /// The longest body that is collected in memory. `/hash` and `/upload` accept bodies of any length.
-    package var collectedBytes = 16 << 20
+    package var maximumCollectedBytes = 16 << 20
     /// The maximum number of open connections; further ones are closed at once.
-    package var connections = 16_384
+    package var maximumConnections = 16_384
     /// The configuration of TLS, including the certificate; nil for plain HTTP.
     package var tls: TLSServerConfiguration?
     /// Further TLS configurations: connections use `tls` and these in turn, as with a server whose certificate changes.
-    package var furtherTLS: [TLSServerConfiguration] = []
+    package var additionalTLS: [TLSServerConfiguration] = []
     /// The behaviour over HTTP/2, for clients that start with its preface or negotiate it with ALPN; nil for HTTP/1.1 only.
     package var http2: HTTP2Behaviour?
     /// The time without activity after which a connection is closed.
@@ -24,7 +24,7 @@ package struct OriginConfiguration: Sendable {
     /// The number of bytes of each connection's received content that are recorded.
     package var recordedBytes = 0
     /// The size of each connection's kernel buffers, for tests that need small ones.
-    package var socketBuffers: Int32?
+    package var socketBufferSize: Int32?
     /// The endpoint that answers every request, instead of all routes and standard endpoints.
     package var endpoint: Endpoint?
     /// The scripts that connections follow instead of serving HTTP.

@@ -19,7 +19,7 @@ final class OriginService: Sendable {
         self.configuration = configuration
         var contexts: [TLSServerContext] = []
         if let tls = configuration.tls {
-            for settings in [tls] + configuration.furtherTLS {
+            for settings in [tls] + configuration.additionalTLS {
                 contexts.append(try TLSServerContext(settings))
             }
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The protocol on one connection, such as HTTP/1.1 (`HTTPConversation`) or a script (`ScriptConversation`). Used on the loop
+/// The protocol on one connection, such as HTTP/1.1 (`HTTP1Conversation`) or a script (`ScriptConversation`). Used on the loop
 /// only.
 protocol Conversation: AnyObject {
     /// Whether the connection should read from the socket. If not, bytes stay in the kernel, and the client has to wait.

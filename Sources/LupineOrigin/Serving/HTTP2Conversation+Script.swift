@@ -8,14 +8,14 @@ extension HTTP2Conversation {
     /// Starts a stream's script.
     func startScript(_ script: StreamScript, on stream: OriginStream, _ connection: ServerConnection) {
         stream.scriptProgress = StreamScriptProgress(script)
-        stream.reply = .streaming(nil)
+        stream.responseState = .streaming(nil)
         runScript(stream, connection)
     }
 
     /// Handles content received on a stream that follows a script.
     func receiveScripted(_ octets: Span<UInt8>, on stream: OriginStream, _ connection: ServerConnection) {
         stream.scriptProgress?.received.append(octets)
-        if stream.scriptProgress?.keepsContent == true {
+        if stream.scriptProgress?.withholdsWindowUpdates == true {
             stream.scriptProgress?.unconsumed += octets.count
         } else {
             machine.consumed(octets.count, on: stream.id)
@@ -25,13 +25,13 @@ extension HTTP2Conversation {
 
     /// Runs a stream's script as far as possible.
     func runScript(_ stream: OriginStream, _ connection: ServerConnection) {
-        while streams[stream.id] === stream, !isOver, !isSilent, let step = stream.scriptProgress?.step {
+        while streams[stream.id] === stream, !isOver, !isSilent, let step = stream.scriptProgress?.currentStep {
             guard perform(step, on: stream, connection) else { return }
             stream.scriptProgress?.advance()
         }
-        guard stream.scriptProgress?.step == nil else { return }
-        stream.reply = .sent
-        forgetIfEnded(stream)
+        guard stream.scriptProgress?.currentStep == nil else { return }
+        stream.responseState = .sent
+        removeIfEnded(stream)
     }
 
     /// Begins or continues a step. Returns false until the step has ended.
@@ -40,10 +40,10 @@ extension HTTP2Conversation {
     ) -> Bool {
         switch step {
         case .expectExactly(let content):
-            guard case .ended = stream.intake else { return false }
+            guard case .ended = stream.requestState else { return false }
             if stream.scriptProgress?.received != content { reset(stream, .internalError) }
         case .expectContent(let count): return stream.scriptProgress?.received.count ?? 0 >= count
-        case .keepContent: stream.scriptProgress?.keepsContent = true
+        case .withholdWindowUpdates: stream.scriptProgress?.withholdsWindowUpdates = true
         case .head(let fields, let endsStream): sendHead(fields, endsStream: endsStream, on: stream)
         case .content(let octets, _, let endsStream):
             return sendContent(octets, endsStream: endsStream, on: stream)
@@ -69,8 +69,8 @@ extension HTTP2Conversation {
             machine.takeOutput(into: &connection.output)
             connection.output += octets
         case .pause(let duration):
-            if stream.scriptProgress?.hasBegun == true { return false }
-            stream.scriptProgress?.hasBegun = true
+            if stream.scriptProgress?.hasStepBegun == true { return false }
+            stream.scriptProgress?.hasStepBegun = true
             connection.call(after: duration, scriptResumption(stream, connection))
             return false
         case .waitForSignal(let name):
@@ -98,16 +98,16 @@ extension HTTP2Conversation {
         var list = HeaderList()
         for field in fields { list.append(field.name, field.value) }
         do throws(HTTP2SendError) { try machine.send(list, on: stream.id, endsStream: endsStream) } catch {
-            forget(stream)
+            remove(stream)
         }
     }
 
     /// Begins or continues to send content. Returns whether all of it has been sent.
     private func sendContent(_ octets: [UInt8], endsStream: Bool, on stream: OriginStream) -> Bool {
-        if stream.scriptProgress?.hasBegun == true {
+        if stream.scriptProgress?.hasStepBegun == true {
             return stream.content.isEmpty && stream.trailers == nil
         }
-        stream.scriptProgress?.hasBegun = true
+        stream.scriptProgress?.hasStepBegun = true
         stream.content = octets
         stream.contentStart = 0
         stream.trailers = endsStream ? .init() : nil
@@ -118,7 +118,7 @@ extension HTTP2Conversation {
     /// Resets and removes a stream.
     private func reset(_ stream: OriginStream, _ code: HTTP2ErrorCode) {
         machine.reset(stream.id, code)
-        forget(stream)
+        remove(stream)
     }
 
     /// Changes the connection's settings. An illegal value is a mistake of the script, and is not announced.
@@ -131,9 +131,9 @@ extension HTTP2Conversation {
     /// Called when the client has reset a stream or the connection ends. If the stream's script waits for that, the `signal`
     /// steps that directly follow are still performed; all other steps are not.
     func abandonScript(of stream: OriginStream, _ connection: ServerConnection) {
-        guard case .expectReset? = stream.scriptProgress?.step else { return }
+        guard case .expectReset? = stream.scriptProgress?.currentStep else { return }
         stream.scriptProgress?.advance()
-        while case .signal(let name)? = stream.scriptProgress?.step {
+        while case .signal(let name)? = stream.scriptProgress?.currentStep {
             connection.service.gate(name).open()
             stream.scriptProgress?.advance()
         }
@@ -150,8 +150,8 @@ extension HTTP2Conversation {
 
     /// Begins a step that ends when the gate opens.
     private func wait(for gate: Gate, _ stream: OriginStream, _ connection: ServerConnection) {
-        guard stream.scriptProgress?.hasBegun == false else { return }
-        stream.scriptProgress?.hasBegun = true
+        guard stream.scriptProgress?.hasStepBegun == false else { return }
+        stream.scriptProgress?.hasStepBegun = true
         connection.call(when: gate, scriptResumption(stream, connection))
     }
 

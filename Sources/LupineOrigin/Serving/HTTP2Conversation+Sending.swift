@@ -17,17 +17,17 @@ extension HTTP2Conversation {
         do throws(Refusal) {
             response = try body()
         } catch {
-            if case .body = stream.intake { stream.intake = .discarding }
+            if case .body = stream.requestState { stream.requestState = .discarding }
             let refusal = try? OriginResponse(
                 error.status, json: .object([("error", .string(error.message))]))
             response = refusal ?? OriginResponse(error.status)
         }
-        guard let response, case .none = stream.reply else { return }
+        guard let response, case .none = stream.responseState else { return }
         if let gate = response.gate {
-            stream.reply = .delayed(response)
+            stream.responseState = .delayed(response)
             connection.call(when: gate, resumption(stream, connection))
         } else if let delay = response.delay {
-            stream.reply = .delayed(response)
+            stream.responseState = .delayed(response)
             connection.call(after: delay, resumption(stream, connection))
         } else {
             send(response, on: stream, connection)
@@ -44,9 +44,9 @@ extension HTTP2Conversation {
     /// Resumes a stream whose wait has ended.
     private func resumeStream(_ stream: OriginStream, _ connection: ServerConnection) {
         guard streams[stream.id] === stream else { return }
-        switch stream.reply {
+        switch stream.responseState {
         case .delayed(let response):
-            stream.reply = .none
+            stream.responseState = .none
             guard let choose = response.choice else { return send(response, on: stream, connection) }
             answer(stream, connection) { () throws(Refusal) in
                 switch try choose() {
@@ -60,7 +60,7 @@ extension HTTP2Conversation {
                 }
             }
         case .paused(let producer):
-            stream.reply = .streaming(producer)
+            stream.responseState = .streaming(producer)
             enqueue(stream)
         case .none, .streaming, .sent: break
         }
@@ -88,7 +88,7 @@ extension HTTP2Conversation {
             machine.reset(stream.id, .internalError)
             streams[stream.id] = nil
         }
-        if response.closes { machine.shutDown() }
+        if response.closesConnection { machine.shutDown() }
     }
 
     private func send(
@@ -116,13 +116,13 @@ extension HTTP2Conversation {
             return
         }
         if isEmpty {
-            stream.reply = .sent
-            return forgetIfEnded(stream)
+            stream.responseState = .sent
+            return removeIfEnded(stream)
         }
         if case .stream(_, let producer) = body {
-            stream.reply = .streaming(producer)
+            stream.responseState = .streaming(producer)
         } else {
-            stream.reply = .streaming(nil)
+            stream.responseState = .streaming(nil)
         }
         enqueue(stream)
     }
@@ -134,9 +134,9 @@ extension HTTP2Conversation {
     func sendNext(_ connection: ServerConnection) -> Bool {
         while let stream = senders.popFirst() {
             guard streams[stream.id] === stream else { continue }
-            if case .streaming(let producer?) = stream.reply, stream.content.isEmpty, stream.trailers == nil {
+            if case .streaming(let producer?) = stream.responseState, stream.content.isEmpty, stream.trailers == nil {
                 produce(producer, for: stream, connection)
-                if case .streaming = stream.reply, stream.content.isEmpty, stream.trailers == nil {
+                if case .streaming = stream.responseState, stream.content.isEmpty, stream.trailers == nil {
                     // The producer made an empty piece.
                     enqueue(stream)
                     return true
@@ -158,10 +158,10 @@ extension HTTP2Conversation {
         switch continuation {
         case .more: break
         case .pause(let delay):
-            stream.reply = .paused(producer)
+            stream.responseState = .paused(producer)
             connection.call(after: delay, resumption(stream, connection))
         case .wait(let gate):
-            stream.reply = .paused(producer)
+            stream.responseState = .paused(producer)
             connection.call(when: gate, resumption(stream, connection))
         case .end(let trailers): stream.trailers = trailers
         }
@@ -170,7 +170,7 @@ extension HTTP2Conversation {
     /// Sends a piece of the stream's content. Returns false if there is none, or the windows have no space.
     private func sendContent(of stream: OriginStream, _ connection: ServerConnection) -> Bool {
         let remaining = stream.content.count - stream.contentStart
-        let count = min(remaining, stream.scriptProgress?.frameSize ?? Self.pieceBytes)
+        let count = min(remaining, stream.scriptProgress?.maximumFrameSize ?? Self.pieceBytes)
         let endsStream = stream.trailers?.isEmpty == true && count == remaining
         guard count > 0 || stream.trailers != nil else { return false }
         do throws(HTTP2SendError) {
@@ -192,16 +192,16 @@ extension HTTP2Conversation {
                 if hasEndedStream { stream.trailers = nil }
                 runScript(stream, connection)
             } else if hasEndedStream {
-                stream.reply = .sent
-                forgetIfEnded(stream)
-            } else if isContentSent, stream.socket != nil {
+                stream.responseState = .sent
+                removeIfEnded(stream)
+            } else if isContentSent, stream.webSocket != nil {
                 advanceWebSocket(on: stream)
             } else {
                 enqueue(stream)
             }
             return true
         } catch {
-            forget(stream)
+            remove(stream)
             return true
         }
     }
@@ -216,8 +216,8 @@ extension HTTP2Conversation {
             return true
         }
         try machine.send(list, on: stream.id, endsStream: true)
-        stream.reply = .sent
-        forgetIfEnded(stream)
+        stream.responseState = .sent
+        removeIfEnded(stream)
         return true
     }
 }

@@ -15,15 +15,15 @@ extension HTTP2Conversation {
                 head, subprotocols: behaviour.subprotocols, allowsCompression: behaviour.deflates)
         } catch { return OriginResponse(refusing: error) }
         send(acceptance.response, on: stream)
-        stream.reply = .streaming(nil)
-        stream.socket = StreamWire(WebSocketEcho(behaviour, acceptance.agreement))
+        stream.responseState = .streaming(nil)
+        stream.webSocket = StreamTransport(WebSocketEcho(behaviour, acceptance.agreement))
         advanceWebSocket(on: stream)
         return nil
     }
 
     /// Handles a web socket's input as far as there is space for output, and queues the output.
     func advanceWebSocket(on stream: OriginStream) {
-        guard let wire = stream.socket, streams[stream.id] === stream else { return }
+        guard let wire = stream.webSocket, streams[stream.id] === stream else { return }
         wire.backlog = stream.content.count - stream.contentStart
         while !wire.isOver, wire.echo.advance(over: wire) {}
         let unreturned = wire.unreturned

@@ -32,9 +32,9 @@ final class HTTP2Conversation: Conversation {
     init(_ behaviour: HTTP2Behaviour, limits: ParserLimits, at now: Instant) {
         self.behaviour = behaviour
         var settings = HTTP2Settings()
-        settings.maxConcurrentStreams = behaviour.streams
+        settings.maxConcurrentStreams = behaviour.maxConcurrentStreams
         settings.initialWindowSize = behaviour.streamWindow
-        settings.headerTableSize = behaviour.headerTable
+        settings.headerTableSize = behaviour.headerTableSize
         settings.noRFC7540Priorities = behaviour.announcesPriorities
         settings.enableConnectProtocol = behaviour.acceptsWebSockets
         var bounds = HTTP2Limits()
@@ -55,13 +55,13 @@ final class HTTP2Conversation: Conversation {
         if isSilent { return drop(connection) }
         if endIfRenegotiating(connection) { return true }
         var progress = false
-        while !isOver, !isSilent, connection.hasRoom, machine.waitingCount < Self.pieceBytes,
+        while !isOver, !isSilent, connection.hasOutputRoom, machine.waitingCount < Self.pieceBytes,
             handleNextEvent(connection)
         {
             progress = true
         }
-        while !isOver, !isSilent, connection.hasRoom, sendNext(connection) { progress = true }
-        if !isSilent, connection.hasRoom, machine.waitingCount > 0 {
+        while !isOver, !isSilent, connection.hasOutputRoom, sendNext(connection) { progress = true }
+        if !isSilent, connection.hasOutputRoom, machine.waitingCount > 0 {
             machine.takeOutput(into: &connection.output)
             progress = true
         }
@@ -101,7 +101,7 @@ final class HTTP2Conversation: Conversation {
             }
             var scripted: (stream: OriginStream, octets: [UInt8])?
             if case .content(let id, let range) = event {
-                if let stream = streams[id], stream.scriptProgress != nil || stream.socket != nil {
+                if let stream = streams[id], stream.scriptProgress != nil || stream.webSocket != nil {
                     var octets: [UInt8] = []
                     connection.withInput { octets.append($0, range) }
                     scripted = (stream, octets)
@@ -111,8 +111,8 @@ final class HTTP2Conversation: Conversation {
             }
             connection.consume(consumed)
             if let (stream, octets) = scripted {
-                if let socket = stream.socket {
-                    socket.receive(octets.span)
+                if let webSocket = stream.webSocket {
+                    webSocket.receive(octets.span)
                     advanceWebSocket(on: stream)
                 } else {
                     receiveScripted(octets.span, on: stream, connection)
@@ -130,7 +130,7 @@ final class HTTP2Conversation: Conversation {
             case .reset(let id, _), .failed(let id, _):
                 if let stream = streams[id] {
                     abandonScript(of: stream, connection)
-                    forget(stream)
+                    remove(stream)
                 }
             case .windowOpened, .settings:
                 for stream in streams.values.sorted(by: { $0.id < $1.id }) { enqueue(stream) }
@@ -159,7 +159,7 @@ final class HTTP2Conversation: Conversation {
 
     /// Passes content in the connection's input to the sink of its stream, and returns it to the windows.
     private func receiveContent(_ range: Range<Int>, on id: StreamID, _ connection: ServerConnection) {
-        if let stream = streams[id], case .body(let sink) = stream.intake {
+        if let stream = streams[id], case .body(let sink) = stream.requestState {
             answer(stream, connection) { () throws(Refusal) in
                 try connection.withInput { input throws(Refusal) in try sink.receive(input.extracting(range))
                 }
@@ -172,15 +172,15 @@ final class HTTP2Conversation: Conversation {
     /// Called at the end of a request's content.
     private func endRequest(_ id: StreamID, _ trailers: Fields, _ connection: ServerConnection) {
         guard let stream = streams[id] else { return }
-        let previousIntake = stream.intake
-        stream.intake = .ended
-        if case .body(let sink) = previousIntake {
+        let previousState = stream.requestState
+        stream.requestState = .ended
+        if case .body(let sink) = previousState {
             answer(stream, connection) { () throws(Refusal) in try sink.finish(trailers: trailers) }
         }
         if stream.scriptProgress != nil { runScript(stream, connection) }
-        stream.socket?.hasPeerEnded = true
+        stream.webSocket?.hasPeerEnded = true
         advanceWebSocket(on: stream)
-        forgetIfEnded(stream)
+        removeIfEnded(stream)
     }
 
     /// Creates the stream of a request, and serves the request.
@@ -234,7 +234,7 @@ final class HTTP2Conversation: Conversation {
         case .immediate(let handler):
             answer(stream, connection) { () throws(Refusal) in try handler(request) }
         case .collected(let handler):
-            let limit = connection.service.configuration.collectedBytes
+            let limit = connection.service.configuration.maximumCollectedBytes
             if let length, length > Int64(limit) {
                 let refusal = Refusal(413, "this path takes bodies of at most \(limit) bytes")
                 return answer(stream, connection) { () throws(Refusal) in throw refusal }
@@ -286,7 +286,7 @@ final class HTTP2Conversation: Conversation {
     private func receiveBody(
         of request: OriginRequest, with sink: any BodySink, _ stream: OriginStream
     ) {
-        stream.intake = .body(sink)
+        stream.requestState = .body(sink)
         let expectsContinue = request.head.fields.withFirstValue(of: .expect) {
             $0.equals(lowercased: "100-continue", in: $0.indices)
         }
@@ -317,15 +317,15 @@ final class HTTP2Conversation: Conversation {
     }
 
     /// Removes the stream if both its request and its response have ended.
-    func forgetIfEnded(_ stream: OriginStream) {
-        if case .sent = stream.reply, case .ended = stream.intake { forget(stream) }
+    func removeIfEnded(_ stream: OriginStream) {
+        if case .sent = stream.responseState, case .ended = stream.requestState { remove(stream) }
     }
 
     /// Removes a stream that has ended, and returns its unconsumed content to the connection's window.
-    func forget(_ stream: OriginStream) {
+    func remove(_ stream: OriginStream) {
         guard streams[stream.id] === stream else { return }
         streams[stream.id] = nil
-        if let unconsumed = stream.scriptProgress?.unconsumed ?? stream.socket?.inputCount {
+        if let unconsumed = stream.scriptProgress?.unconsumed ?? stream.webSocket?.inputCount {
             machine.consumed(unconsumed, on: stream.id)
         }
     }

@@ -72,11 +72,11 @@ final class Listener: LoopChannel {
     /// Moves an accepted socket to the next loop.
     private func assign(_ client: consuming Socket) {
         let number = service.counts.countOpened()
-        guard service.counts.connectionsOpen <= service.configuration.connections
+        guard service.counts.connectionsOpen <= service.configuration.maximumConnections
         else { return service.counts.countClosed() }
         // Fails on Unix-domain sockets, which do not have this option.
         try? client.setNoDelay()
-        if let size = service.configuration.socketBuffers {
+        if let size = service.configuration.socketBufferSize {
             try? client.setBufferSizes(send: size, receive: size)
         }
         let peer = (try? client.peerAddress()) ?? nil
@@ -113,9 +113,9 @@ final class Listener: LoopChannel {
             if let script {
                 ScriptConversation(script)
             } else if let http2 = service.configuration.http2 {
-                ProtocolChoice(http2)
+                ProtocolDetector(http2)
             } else {
-                HTTPConversation(limits: service.configuration.limits)
+                HTTP1Conversation(limits: service.configuration.limits)
             }
         var channel: any ClientChannel = PlainChannel(socket)
         if let context = service.tls(for: number), script?.layer != .socket {

@@ -6,14 +6,14 @@ internal import LupineHTTP2
 /// A request on an HTTP/2 stream, and its response. Used by its `HTTP2Conversation` only.
 final class OriginStream {
     /// The state of the request.
-    enum Intake {
+    enum RequestState {
         case body(any BodySink)
         case discarding
         case ended
     }
 
     /// The state of the response.
-    enum Reply {
+    enum ResponseState {
         case none
         /// The response waits for its delay or its gate.
         case delayed(OriginResponse)
@@ -28,8 +28,8 @@ final class OriginStream {
 
     let id: StreamID
     let method: Method
-    var intake = Intake.discarding
-    var reply = Reply.none
+    var requestState = RequestState.discarding
+    var responseState = ResponseState.none
     /// The content to send.
     var content: [UInt8] = []
     /// The number of octets of `content` that have been sent.
@@ -41,7 +41,7 @@ final class OriginStream {
     /// The script that the stream follows instead of an answer.
     var scriptProgress: StreamScriptProgress?
     /// The web socket that the stream carries.
-    var socket: StreamWire?
+    var webSocket: StreamTransport?
     /// The trailers, perhaps empty, that end the stream after `content`; nil while more content may follow.
     var trailers: Fields?
 
@@ -52,8 +52,8 @@ final class OriginStream {
 
     /// Whether the stream may wait for something other than the client, so that the idle timeout does not apply.
     var isWaiting: Bool {
-        if scriptProgress != nil || socket != nil { return true }
-        return switch reply {
+        if scriptProgress != nil || webSocket != nil { return true }
+        return switch responseState {
         case .delayed, .paused: true
         case .none, .streaming, .sent: false
         }

@@ -21,7 +21,7 @@ final class ScriptConversation: Conversation {
     private var state = State.running
     /// Progress inside the current step: the number of bytes consumed or sent, or of octets of `headEnd` that match.
     private var progress = 0
-    private var frames = FrameScan()
+    private var frames = FrameScanner()
     /// The pause after a number of read bytes, if a `slowRead` step has run.
     private var pace: (bytes: Int, pause: Duration)?
     /// The number of bytes that may be read before the next pause.
@@ -69,7 +69,7 @@ final class ScriptConversation: Conversation {
             return expect(connection) { self.consumeFrame($0, type, stream) }
         case .expectEnd: return expectEnd(connection)
         case .send(let bytes):
-            guard connection.hasRoom else { return false }
+            guard connection.hasOutputRoom else { return false }
             connection.output += bytes
             endStep()
         case .sendByteByByte(let bytes): return sendNextByte(of: bytes, connection)
@@ -138,8 +138,8 @@ final class ScriptConversation: Conversation {
         state = .over
         let configuration = connection.service.configuration
         connection.replaceConversation(
-            with: configuration.http2.map { ProtocolChoice($0) }
-                ?? HTTPConversation(limits: configuration.limits))
+            with: configuration.http2.map { ProtocolDetector($0) }
+                ?? HTTP1Conversation(limits: configuration.limits))
         return true
     }
 

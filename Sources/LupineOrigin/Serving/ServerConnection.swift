@@ -6,7 +6,7 @@ internal import LupineTransport
 /// One client's connection: moves bytes between its channel and its conversation, in bounded memory.
 ///
 /// It stays on its loop. It reads into one buffer of limited size and stops reading while that is full; the conversation
-/// produces more output only while less than `highWater` waits to be sent. Output is sent in one call per turn: a small
+/// produces more output only while less than `pendingOutputLimit` waits to be sent. Output is sent in one call per turn: a small
 /// response, or several of them, is one write.
 final class ServerConnection: LoopChannel, TimerTarget {
     private enum Phase {
@@ -33,16 +33,16 @@ final class ServerConnection: LoopChannel, TimerTarget {
     private enum Closing { case orderly, abandoned, reset }
 
     /// The number of bytes of pending output at which the conversation stops producing more.
-    static let highWater = 64 << 10
+    static let pendingOutputLimit = 64 << 10
     private static let inputSize = 16 << 10
     /// The limits of lingering.
     private static let lingerBytes = 16 << 20
     private static let lingerTime = Duration.seconds(2)
     /// The number of turns after which other connections of the loop get a turn.
-    private static let turnsPerPump = 32
+    private static let maximumTurns = 32
 
     /// The tags of `timer`.
-    private enum Tag {
+    private enum TimerTag {
         static let idle = 0
         static let linger = 1
     }
@@ -69,13 +69,13 @@ final class ServerConnection: LoopChannel, TimerTarget {
     var output: [UInt8] = []
     private var outputStart = 0
     /// A body that is sent after `output`, without being copied into it.
-    private var tail: [UInt8] = []
-    private var tailStart = 0
+    private var largeBody: [UInt8] = []
+    private var largeBodyStart = 0
     private var isWritable = true
 
-    private var isPumping = false
+    private var isRunningTurns = false
     /// The number of waits that have begun: only the latest one resumes the conversation.
-    private var waitNumber = 0
+    private var waitCount = 0
     private var waitTimer: EventLoop.TimerToken?
     private var timer: EventLoop.TimerToken?
     private var lastActivity: Instant
@@ -102,20 +102,20 @@ final class ServerConnection: LoopChannel, TimerTarget {
         } catch {
             return close(.orderly)
         }
-        timer = loop.schedule(after: service.configuration.idleTimeout, self, tag: Tag.idle)
-        pump()
+        timer = loop.schedule(after: service.configuration.idleTimeout, self, tag: TimerTag.idle)
+        runTurns()
     }
 
     // MARK: for conversations
 
     /// Whether more output may be produced.
-    var hasRoom: Bool { tail.isEmpty && output.count - outputStart < Self.highWater }
+    var hasOutputRoom: Bool { largeBody.isEmpty && output.count - outputStart < Self.pendingOutputLimit }
 
     /// Whether the kernel has accepted all output.
-    var isFlushed: Bool { hasSentAll && !channel.holdsOutput }
+    var isFlushed: Bool { hasSentAll && !channel.hasPendingOutput }
 
     /// Whether the channel has accepted all output.
-    private var hasSentAll: Bool { outputStart == output.count && tail.isEmpty }
+    private var hasSentAll: Bool { outputStart == output.count && largeBody.isEmpty }
 
     /// The outcome of the handshake; nil without one.
     var tls: OriginHandshake? { channel.tls }
@@ -142,16 +142,16 @@ final class ServerConnection: LoopChannel, TimerTarget {
     func consume(_ count: Int) { input.consume(count) }
 
     /// Sends a body after the output.
-    func send(tail body: [UInt8]) {
-        precondition(tail.isEmpty, "one body at a time")
-        tail = body
-        tailStart = 0
+    func send(largeBody body: [UInt8]) {
+        precondition(largeBody.isEmpty, "one body at a time")
+        largeBody = body
+        largeBodyStart = 0
     }
 
     /// Begins a wait, and returns at once: the conversation is resumed after `delay`, unless another wait has begun by then.
     func wait(for delay: Duration) {
-        waitNumber += 1
-        let number = waitNumber
+        waitCount += 1
+        let number = waitCount
         waitTimer = loop.schedule(after: delay) { [weak self] reason in
             guard reason == .due else { return }
             self?.endWait(number)
@@ -161,8 +161,8 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// Begins a wait, and returns at once: the conversation is resumed when the gate opens, unless another wait has begun by
     /// then.
     func wait(for gate: Gate) {
-        waitNumber += 1
-        let number = waitNumber
+        waitCount += 1
+        let number = waitCount
         let loop = loop
         let bound = LoopBound(WeakConnection(self), on: loop)
         gate.whenOpen {
@@ -193,16 +193,16 @@ final class ServerConnection: LoopChannel, TimerTarget {
         guard case .open = phase else { return }
         lastActivity = loop.now
         body()
-        pump()
+        runTurns()
     }
 
     /// Ends the wait with this number.
     private func endWait(_ number: Int) {
-        guard number == waitNumber, case .open = phase else { return }
+        guard number == waitCount, case .open = phase else { return }
         waitTimer = nil
         lastActivity = loop.now
         conversation.resume(self)
-        pump()
+        runTurns()
     }
 
     /// Replaces the conversation. Received bytes that have not been consumed are the new one's input.
@@ -257,7 +257,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         if !readiness.isDisjoint(with: .closed) { hasSeenHangUp = true }
         if !readiness.isDisjoint(with: [.readable, .peerClosed]) { isReadable = true }
         if readiness.contains(.writable) { isWritable = true }
-        pump()
+        runTurns()
     }
 
     func loopWillClose() { close(.orderly) }
@@ -268,23 +268,23 @@ final class ServerConnection: LoopChannel, TimerTarget {
         let isOpening = if case .opening = phase { true } else { false }
         if !isOpening, !conversation.awaitsClient { lastActivity = loop.now }
         let deadline = lastActivity.advanced(by: service.configuration.idleTimeout)
-        guard tag == Tag.idle, loop.now < deadline else { return close(.orderly) }
-        timer = loop.schedule(at: deadline, self, tag: Tag.idle)
+        guard tag == TimerTag.idle, loop.now < deadline else { return close(.orderly) }
+        timer = loop.schedule(at: deadline, self, tag: TimerTag.idle)
     }
 
     /// Closes the connection at the origin's shutdown, on the loop.
     func shutDown() { close(.orderly) }
 
     /// Runs turns until there is nothing to do but wait.
-    private func pump() {
-        guard !isPumping else { return }
-        isPumping = true
-        defer { isPumping = false }
-        for _ in 0..<Self.turnsPerPump {
+    private func runTurns() {
+        guard !isRunningTurns else { return }
+        isRunningTurns = true
+        defer { isRunningTurns = false }
+        for _ in 0..<Self.maximumTurns {
             guard runTurn() else { return }
         }
         // Gives other connections a turn; otherwise a client as fast as this loop would occupy it.
-        loop.executeOnLoop { [weak self] in self?.pump() }
+        loop.executeOnLoop { [weak self] in self?.runTurns() }
     }
 
     /// Reads, advances the conversation, and sends, once each. Returns false if there is nothing to do but wait.
@@ -316,7 +316,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
             }
             return false
         case .lingering(let remaining):
-            if channel.holdsOutput { _ = flush() }
+            if channel.hasPendingOutput { _ = flush() }
             guard case .lingering = phase else { return false }
             consume(inputCount)
             let progress = receive()
@@ -352,7 +352,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         try? channel.shutdownWrite()
         phase = .lingering(remaining: Self.lingerBytes)
         if let timer { loop.cancel(timer) }
-        timer = loop.schedule(after: Self.lingerTime, self, tag: Tag.linger)
+        timer = loop.schedule(after: Self.lingerTime, self, tag: TimerTag.linger)
     }
 
     /// Ends the connection after an error of the channel. Returns true if it lingers, so that the client can read the alert.
@@ -368,8 +368,8 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
         output = []
         outputStart = 0
-        tail = []
-        tailStart = 0
+        largeBody = []
+        largeBodyStart = 0
         isReadable = true
         linger()
         return true
@@ -389,7 +389,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
                 // A short read has emptied the socket, unless the end of the stream is still to be read.
                 if channel.emptiesSocket, count < room, !hasSeenHangUp { isReadable = false }
                 service.counts.add(received: count)
-                if service.record.isOn {
+                if service.record.isEnabled {
                     input.withOctets { service.record.add($0.extracting(last: count), of: number) }
                 }
                 lastActivity = loop.now
@@ -409,7 +409,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// Empties the kernel's receive buffer, because closing a socket with unread bytes resets the connection. Bytes that arrive
     /// later still cause a reset.
     private func dropReceivedBytes() {
-        for _ in 0..<Self.turnsPerPump {
+        for _ in 0..<Self.maximumTurns {
             consume(inputCount)
             guard receive() else { return }
         }
@@ -424,7 +424,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
                 let fromOutput = min(count, output.count - outputStart)
                 service.counts.add(sent: count)
                 outputStart += fromOutput
-                tailStart += count - fromOutput
+                largeBodyStart += count - fromOutput
                 lastActivity = loop.now
             case .wouldBlock:
                 isWritable = false
@@ -435,14 +435,14 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
         if outputStart == output.count {
             outputStart = 0
-            output.removeAll(keepingCapacity: output.capacity <= 2 * Self.highWater)
-        } else if outputStart >= Self.highWater {
+            output.removeAll(keepingCapacity: output.capacity <= 2 * Self.pendingOutputLimit)
+        } else if outputStart >= Self.pendingOutputLimit {
             output.removeFirst(outputStart)
             outputStart = 0
         }
-        if !tail.isEmpty, tailStart == tail.count {
-            tail = []
-            tailStart = 0
+        if !largeBody.isEmpty, largeBodyStart == largeBody.count {
+            largeBody = []
+            largeBodyStart = 0
         }
         return true
     }
@@ -450,9 +450,9 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// Sends as much output as possible. A separate method, so that its references to the arrays are released before they are
     /// emptied.
     private func sendPieces() throws(Errno) -> WriteOutcome {
-        let (output, tail) = (output, tail)
+        let (output, largeBody) = (output, largeBody)
         let first = output.span.extracting(outputStart...)
-        let second = tail.span.extracting(tailStart...)
+        let second = largeBody.span.extracting(largeBodyStart...)
         return try first.isEmpty ? channel.send(second, first) : channel.send(first, second)
     }
 

@@ -38,7 +38,7 @@ final class WebSocketEcho: Conversation {
     func advance(_ connection: ServerConnection) -> Bool { advance(over: connection) }
 
     /// Makes as much progress as possible. Returns false if there was none.
-    func advance(over connection: some EchoWire) -> Bool {
+    func advance(over connection: some WebSocketTransport) -> Bool {
         guard !isOver else { return false }
         if !hasBegun {
             hasBegun = true
@@ -46,7 +46,7 @@ final class WebSocketEcho: Conversation {
             return true
         }
         var progress = false
-        while connection.hasRoom, !isOver, connection.inputCount > 0 {
+        while connection.hasOutputRoom, !isOver, connection.inputCount > 0 {
             handleNextEvent(connection)
             progress = true
         }
@@ -62,14 +62,14 @@ final class WebSocketEcho: Conversation {
     private func sendOpening(_ output: inout [UInt8]) {
         if let text = behaviour.ping { codec.sendPing(Array(text.utf8).span, mask: nil, into: &output) }
         if let text = behaviour.pong { codec.sendPong(Array(text.utf8).span, mask: nil, into: &output) }
-        for number in 0..<behaviour.count { send(.text, Array(String(number).utf8), &output) }
-        if let size = behaviour.size { send(.binary, [UInt8](repeating: 0x2A, count: size), &output) }
-        output += behaviour.raw
-        if let closure = behaviour.closure { _ = codec.close(.close(closure), mask: nil, into: &output) }
+        for number in 0..<behaviour.messageCount { send(.text, Array(String(number).utf8), &output) }
+        if let size = behaviour.binarySize { send(.binary, [UInt8](repeating: 0x2A, count: size), &output) }
+        output += behaviour.rawOctets
+        if let closure = behaviour.closeFrame { _ = codec.close(.close(closure), mask: nil, into: &output) }
     }
 
     /// Handles one event of the input.
-    private func handleNextEvent(_ connection: some EchoWire) {
+    private func handleNextEvent(_ connection: some WebSocketTransport) {
         do throws(WebSocketError) {
             let (event, consumed) = try connection.withInput { input throws(WebSocketError) in
                 try codec.next(input)
@@ -89,8 +89,8 @@ final class WebSocketEcho: Conversation {
         }
     }
 
-    /// Sends a message back, or closes the connection if the behaviour's `drop` is reached.
-    private func echo(_ message: WebSocketMessage, _ connection: some EchoWire) throws(WebSocketError) {
+    /// Sends a message back, or closes the connection if it has echoed `dropCount` messages.
+    private func echo(_ message: WebSocketMessage, _ connection: some WebSocketTransport) throws(WebSocketError) {
         var octets = message.octets
         if message.isCompressed, let inflater {
             do throws(CodingError) {
@@ -99,7 +99,7 @@ final class WebSocketEcho: Conversation {
         }
         messageCount += 1
         if codec.maySend { send(message.kind, octets, &connection.output) }
-        guard let drop = behaviour.drop, messageCount >= drop else { return }
+        guard let dropCount = behaviour.dropCount, messageCount >= dropCount else { return }
         isOver = true
         connection.finish(.abandoned)
     }
@@ -111,7 +111,7 @@ final class WebSocketEcho: Conversation {
             payload = []
             deflater.deflate(octets.span, into: &payload)
         }
-        let size = max(behaviour.fragment ?? payload.count, (payload.count + 0xFFFF) >> 16, 1)
+        let size = max(behaviour.fragmentSize ?? payload.count, (payload.count + 0xFFFF) >> 16, 1)
         var start = 0
         repeat {
             let end = min(payload.count, start + size)
@@ -123,7 +123,7 @@ final class WebSocketEcho: Conversation {
     }
 
     /// Answers a close frame, and ends the transport if both close frames have been exchanged.
-    private func answerClose(_ closure: WebSocketClosure, _ connection: some EchoWire) {
+    private func answerClose(_ closure: WebSocketClosure, _ connection: some WebSocketTransport) {
         let actions = codec.close(.received(closure), mask: nil, into: &connection.output)
         switch actions.wire {
         case .keep: break

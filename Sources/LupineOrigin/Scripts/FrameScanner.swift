@@ -3,7 +3,7 @@
 /// Finds frame headers in a client's octets, for scripts.
 ///
 /// It validates nothing, and assumes that the first 24 octets are the preface.
-struct FrameScan {
+struct FrameScanner {
     /// The length of the preface (RFC 9113 §3.4).
     private static let prefaceLength = 24
     private static let headerLength = 9

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// The octets of a stream that carries a web socket. Part of an `OriginStream`; `HTTP2Conversation` moves the octets.
-final class StreamWire: EchoWire {
+final class StreamTransport: WebSocketTransport {
     let echo: WebSocketEcho
     var output: [UInt8] = []
     var hasPeerEnded = false
@@ -12,11 +12,11 @@ final class StreamWire: EchoWire {
     private(set) var isOver = false
     private var input = InputBuffer()
 
-    private static let highWater = 64 << 10
+    private static let pendingOutputLimit = 64 << 10
 
     init(_ echo: WebSocketEcho) { self.echo = echo }
 
-    var hasRoom: Bool { backlog + output.count < Self.highWater }
+    var hasOutputRoom: Bool { backlog + output.count < Self.pendingOutputLimit }
 
     var inputCount: Int { input.count }
 

@@ -7,9 +7,9 @@ internal import LupineHTTP
 /// Used on its loop only. Request and response progress independently: if a response ends before its request's body does, the
 /// remaining body is read and dropped. While the client does not read, no output is produced and no request begins, so a slow
 /// client costs a fixed amount of memory.
-final class HTTPConversation: Conversation {
+final class HTTP1Conversation: Conversation {
     /// The state of the request.
-    private enum Intake {
+    private enum RequestState {
         case awaitingHead
         case body(any BodySink)
         case discarding
@@ -17,7 +17,7 @@ final class HTTPConversation: Conversation {
     }
 
     /// The state of the response.
-    private enum Reply {
+    private enum ResponseState {
         case none
         /// The response waits for its delay or its gate.
         case delayed(OriginResponse)
@@ -34,44 +34,44 @@ final class HTTPConversation: Conversation {
     private static let pieceBytes = 16 << 10
 
     private var codec: ServerCodec
-    private var intake = Intake.awaitingHead
-    private var reply = Reply.none
+    private var requestState = RequestState.awaitingHead
+    private var responseState = ResponseState.none
     private var piece: [UInt8] = []
     private var date = CurrentDate()
 
     /// Creates the conversation of a new connection.
     init(limits: ParserLimits) { codec = ServerCodec(limits: limits) }
 
-    var wantsInput: Bool { if case .over = reply { false } else { true } }
+    var wantsInput: Bool { if case .over = responseState { false } else { true } }
 
     var awaitsClient: Bool {
-        switch reply {
+        switch responseState {
         case .delayed, .paused: false
         case .none, .streaming, .sent, .over: true
         }
     }
 
     func resume(_ connection: ServerConnection) {
-        switch reply {
+        switch responseState {
         case .delayed(let response):
             guard let choose = response.choice else { return send(response, connection) }
-            reply = .none
+            responseState = .none
             answer(connection) { () throws(Refusal) in try carryOut(choose(), connection) }
-        case .paused(let producer): reply = .streaming(producer)
+        case .paused(let producer): responseState = .streaming(producer)
         case .none, .streaming, .sent, .over: break
         }
     }
 
     func advance(_ connection: ServerConnection) -> Bool {
         var progress = false
-        while connection.hasRoom {
+        while connection.hasOutputRoom {
             var hasMoved = false
-            if case .streaming(let producer) = reply {
+            if case .streaming(let producer) = responseState {
                 produce(producer, connection)
                 hasMoved = true
             }
             if handleNextEvent(connection) { hasMoved = true }
-            if case .over = reply { return true }
+            if case .over = responseState { return true }
             guard hasMoved else { return progress }
             progress = true
         }
@@ -95,7 +95,7 @@ final class HTTPConversation: Conversation {
                 connection.consume(consumed)
                 beginRequest(head, framing, connection)
             case .content(let range):
-                if case .body(let sink) = intake {
+                if case .body(let sink) = requestState {
                     answer(connection) { () throws(Refusal) in
                         try connection.withInput { input throws(Refusal) in
                             try sink.receive(input.extracting(range))
@@ -106,9 +106,9 @@ final class HTTPConversation: Conversation {
                 connection.consume(consumed)
             case .end(let trailers):
                 connection.consume(consumed)
-                let previousIntake = intake
-                intake = .ended
-                if case .body(let sink) = previousIntake {
+                let previousState = requestState
+                requestState = .ended
+                if case .body(let sink) = previousState {
                     answer(connection) { () throws(Refusal) in try sink.finish(trailers: trailers) }
                 }
                 concludeIfEnded(connection)
@@ -123,9 +123,9 @@ final class HTTPConversation: Conversation {
     /// Called when the client has closed its half and all input is consumed. Returns false if a response is still to be sent.
     private func handlePeerEnd(_ connection: ServerConnection) throws(HTTPError) -> Bool {
         try codec.peerClosed()
-        switch (intake, reply) {
+        switch (requestState, responseState) {
         case (.awaitingHead, _), (_, .sent):
-            reply = .over
+            responseState = .over
             connection.finish(lingering: false)
             return true
         case (_, .none), (_, .delayed), (_, .streaming), (_, .paused), (_, .over):
@@ -136,8 +136,8 @@ final class HTTPConversation: Conversation {
     /// Serves a request whose head has arrived.
     private func beginRequest(_ head: RequestHead, _ framing: BodyFraming, _ connection: ServerConnection) {
         connection.service.counts.countRequest()
-        reply = .none
-        intake = .discarding
+        responseState = .none
+        requestState = .discarding
         var request = OriginRequest(
             head, peer: connection.peer, connection: connection.number, tls: connection.tls)
         switch connection.service.match(head.method.rawValue, request.path) {
@@ -148,7 +148,7 @@ final class HTTPConversation: Conversation {
             case .immediate(let handler):
                 answer(connection) { () throws(Refusal) in try handler(found) }
             case .collected(let handler):
-                let limit = connection.service.configuration.collectedBytes
+                let limit = connection.service.configuration.maximumCollectedBytes
                 if case .length(let length) = framing, length > Int64(limit) {
                     let refusal = Refusal(413, "this path takes bodies of at most \(limit) bytes")
                     return answer(connection) { () throws(Refusal) in throw refusal }
@@ -185,7 +185,7 @@ final class HTTPConversation: Conversation {
 
     /// Starts passing the request's body to `sink`. Sends 100 Continue if the client expects it.
     private func receiveBody(with sink: any BodySink, _ connection: ServerConnection) {
-        intake = .body(sink)
+        requestState = .body(sink)
         guard codec.continueIsExpected else { return }
         // Writing an interim head without fields cannot fail.
         try? codec.sendInterim(ResponseHead(status: Status(100)), into: &connection.output)
@@ -203,7 +203,7 @@ final class HTTPConversation: Conversation {
         do throws(HTTPError) {
             try codec.send(acceptance.response, body: .none, into: &connection.output)
         } catch { throw .badRequest(error.description) }
-        reply = .over
+        responseState = .over
         connection.replaceConversation(with: WebSocketEcho(behaviour, acceptance.agreement))
         return nil
     }
@@ -225,14 +225,14 @@ final class HTTPConversation: Conversation {
         switch plan.next() {
         case .follow(let script): follow(script, connection)
         case .refuse, .stopListening:
-            reply = .over
+            responseState = .over
             connection.finish(lingering: false)
         }
     }
 
     /// Passes the connection to a script.
     private func follow(_ script: Script, _ connection: ServerConnection) {
-        reply = .over
+        responseState = .over
         connection.replaceConversation(with: ScriptConversation(script))
     }
 
@@ -247,20 +247,20 @@ final class HTTPConversation: Conversation {
         do throws(Refusal) {
             response = try body()
         } catch {
-            if case .body = intake { intake = .discarding }
+            if case .body = requestState { requestState = .discarding }
             var refusal = try? OriginResponse(
                 error.status, json: .object([("error", .string(error.message))]))
             // The rest of the body may be endless.
-            if error.status == 413 { refusal?.closes = true }
+            if error.status == 413 { refusal?.closesConnection = true }
             response = refusal ?? OriginResponse(error.status)
         }
         guard let response else { return }
-        guard case .none = reply else { return }
+        guard case .none = responseState else { return }
         if let gate = response.gate {
-            reply = .delayed(response)
+            responseState = .delayed(response)
             connection.wait(for: gate)
         } else if let delay = response.delay {
-            reply = .delayed(response)
+            responseState = .delayed(response)
             connection.wait(for: delay)
         } else {
             send(response, connection)
@@ -272,7 +272,7 @@ final class HTTPConversation: Conversation {
             try encode(response, connection)
         } catch {
             // The endpoint made a response that cannot be encoded; a part of it may have been sent.
-            reply = .over
+            responseState = .over
             connection.finish(lingering: true)
         }
     }
@@ -284,36 +284,36 @@ final class HTTPConversation: Conversation {
         if !fields.contains(.date) { try fields.append(.date, date.value().span) }
         let head = ResponseHead(status: response.status, reason: response.reason, fields: fields)
         // A client that did not receive 100 Continue may or may not send its body, so the next octets would be ambiguous.
-        let closes = response.closes || codec.continueIsExpected
+        let closesConnection = response.closesConnection || codec.continueIsExpected
         switch response.body {
         case .none:
-            try codec.send(head, body: .none, close: closes, into: &connection.output)
-            reply = .sent
+            try codec.send(head, body: .none, close: closesConnection, into: &connection.output)
+            responseState = .sent
         case .bytes(let bytes):
             guard !bytes.isEmpty else {
-                try codec.send(head, body: .none, close: closes, into: &connection.output)
-                reply = .sent
+                try codec.send(head, body: .none, close: closesConnection, into: &connection.output)
+                responseState = .sent
                 break
             }
-            try codec.send(head, body: .known(Int64(bytes.count)), close: closes, into: &connection.output)
+            try codec.send(head, body: .known(Int64(bytes.count)), close: closesConnection, into: &connection.output)
             try codec.sendContent(bytes.count, into: &connection.output)
             if !codec.omitsContent {
                 if bytes.count <= Self.copiedBytes {
                     connection.output += bytes
                 } else {
-                    connection.send(tail: bytes)
+                    connection.send(largeBody: bytes)
                 }
             }
             try codec.sendEnd(into: &connection.output)
-            reply = .sent
+            responseState = .sent
         case .stream(let length, let producer):
             let body = length.map { OutgoingBody.known($0) } ?? .unknown
-            try codec.send(head, body: body, close: closes, into: &connection.output)
+            try codec.send(head, body: body, close: closesConnection, into: &connection.output)
             if codec.omitsContent {
                 try codec.sendEnd(into: &connection.output)
-                reply = .sent
+                responseState = .sent
             } else {
-                reply = .streaming(producer)
+                responseState = .streaming(producer)
             }
         }
         concludeIfEnded(connection)
@@ -334,18 +334,18 @@ final class HTTPConversation: Conversation {
             switch continuation {
             case .more: break
             case .pause(let delay):
-                reply = .paused(producer)
+                responseState = .paused(producer)
                 connection.wait(for: delay)
             case .wait(let gate):
-                reply = .paused(producer)
+                responseState = .paused(producer)
                 connection.wait(for: gate)
             case .end(let trailers):
                 try codec.sendEnd(trailers: trailers, into: &connection.output)
-                reply = .sent
+                responseState = .sent
                 concludeIfEnded(connection)
             }
         } catch {
-            reply = .over
+            responseState = .over
             connection.finish(lingering: true)
         }
     }
@@ -353,13 +353,13 @@ final class HTTPConversation: Conversation {
     /// Called when a request or a response ends. When both have ended, closes the connection or awaits the next request. Closes a
     /// connection that cannot be reused as soon as its response has ended.
     private func concludeIfEnded(_ connection: ServerConnection) {
-        guard case .sent = reply else { return }
+        guard case .sent = responseState else { return }
         if !codec.mayContinue {
-            reply = .over
-            let hasRequestEnded = if case .ended = intake { true } else { false }
+            responseState = .over
+            let hasRequestEnded = if case .ended = requestState { true } else { false }
             connection.finish(lingering: !hasRequestEnded || connection.inputCount > 0)
-        } else if case .ended = intake {
-            intake = .awaitingHead
+        } else if case .ended = requestState {
+            requestState = .awaitingHead
         }
     }
 
@@ -372,18 +372,18 @@ final class HTTPConversation: Conversation {
             default: 400
             }
         if case .truncated = error {
-            reply = .over
+            responseState = .over
             return connection.finish(lingering: false)
         }
-        switch (intake, reply) {
+        switch (requestState, responseState) {
         case (.awaitingHead, _), (_, .none):
-            reply = .none
-            intake = .discarding
+            responseState = .none
+            requestState = .discarding
             answer(connection) { () throws(Refusal) in throw Refusal(status, error.description) }
-            if case .over = reply { return }
+            if case .over = responseState { return }
         case (_, .delayed), (_, .streaming), (_, .paused), (_, .sent), (_, .over): break
         }
-        reply = .over
+        responseState = .over
         connection.finish(lingering: true)
     }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
 /// The transport of a web socket at the origin: a client's connection, or one stream of it (RFC 8441).
-protocol EchoWire: AnyObject {
+protocol WebSocketTransport: AnyObject {
     /// The octets that wait to be sent; the web socket appends to them.
     var output: [UInt8] { get set }
     /// Whether more output may be produced.
-    var hasRoom: Bool { get }
+    var hasOutputRoom: Bool { get }
     /// The number of received octets that have not been consumed.
     var inputCount: Int { get }
     /// Whether the client has closed its half.
@@ -20,4 +20,4 @@ protocol EchoWire: AnyObject {
     func finish(_ ending: ServerConnection.Ending)
 }
 
-extension ServerConnection: EchoWire {}
+extension ServerConnection: WebSocketTransport {}

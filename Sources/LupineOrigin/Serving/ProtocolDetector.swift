@@ -8,7 +8,7 @@ internal import LupineTransport
 ///
 /// Over TLS, ALPN has negotiated the version; without TLS, HTTP/2 is recognized by its preface (RFC 9113 §3.3). Used on the loop
 /// only.
-final class ProtocolChoice: Conversation {
+final class ProtocolDetector: Conversation {
     private let behaviour: HTTP2Behaviour
 
     init(_ behaviour: HTTP2Behaviour) { self.behaviour = behaviour }
@@ -26,7 +26,7 @@ final class ProtocolChoice: Conversation {
             connection.replaceConversation(
                 with: HTTP2Conversation(behaviour, limits: configuration.limits, at: connection.loop.now))
         } else {
-            connection.replaceConversation(with: HTTPConversation(limits: configuration.limits))
+            connection.replaceConversation(with: HTTP1Conversation(limits: configuration.limits))
         }
         return true
     }
