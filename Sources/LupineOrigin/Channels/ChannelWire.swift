@@ -56,14 +56,14 @@ final class ChannelWire: TLSWire {
         guard failure == nil else { return .failed }
         var count = bytes.count
         if let cut {
-            count = min(count, cut.bytes)
+            count = min(count, cut.remainingBytes)
             if count == 0, !bytes.isEmpty { return end(cut.ending) }
         }
         do throws(Errno) {
             switch try channel.send(bytes.extracting(0..<count), bytes.extracting(0..<0)) {
             case .bytes(let sent):
-                cut?.bytes -= sent
-                if let cut, cut.bytes == 0 { _ = end(cut.ending) }
+                cut?.remainingBytes -= sent
+                if let cut, cut.remainingBytes == 0 { _ = end(cut.ending) }
                 return .bytes(sent)
             case .wouldBlock: return .wouldBlock
             }

@@ -222,7 +222,7 @@ final class HTTP1Conversation: Conversation {
     }
 
     private func followNextScript(of plan: ScriptPlan, _ connection: ServerConnection) {
-        switch plan.next() {
+        switch plan.nextDecision() {
         case .follow(let script): follow(script, connection)
         case .refuse, .stopListening:
             responseState = .over

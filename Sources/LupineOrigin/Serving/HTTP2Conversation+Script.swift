@@ -14,9 +14,9 @@ extension HTTP2Conversation {
 
     /// Handles content received on a stream that follows a script.
     func receiveScripted(_ octets: Span<UInt8>, on stream: OriginStream, _ connection: ServerConnection) {
-        stream.scriptProgress?.received.append(octets)
+        stream.scriptProgress?.receivedContent.append(octets)
         if stream.scriptProgress?.withholdsWindowUpdates == true {
-            stream.scriptProgress?.unconsumed += octets.count
+            stream.scriptProgress?.unconsumedOctets += octets.count
         } else {
             machine.consumed(octets.count, on: stream.id)
         }
@@ -41,8 +41,8 @@ extension HTTP2Conversation {
         switch step {
         case .expectExactly(let content):
             guard case .ended = stream.requestState else { return false }
-            if stream.scriptProgress?.received != content { reset(stream, .internalError) }
-        case .expectContent(let count): return stream.scriptProgress?.received.count ?? 0 >= count
+            if stream.scriptProgress?.receivedContent != content { reset(stream, .internalError) }
+        case .expectContent(let count): return stream.scriptProgress?.receivedContent.count ?? 0 >= count
         case .withholdWindowUpdates: stream.scriptProgress?.withholdsWindowUpdates = true
         case .head(let fields, let endsStream): sendHead(fields, endsStream: endsStream, on: stream)
         case .content(let octets, _, let endsStream):

@@ -294,7 +294,7 @@ final class HTTP2Conversation: Conversation {
     }
 
     private func followNextScript(of plan: ScriptPlan, _ connection: ServerConnection) {
-        switch plan.next() {
+        switch plan.nextDecision() {
         case .follow(let script): follow(script, connection)
         case .refuse, .stopListening: end(connection, lingering: false)
         }
@@ -325,7 +325,7 @@ final class HTTP2Conversation: Conversation {
     func remove(_ stream: OriginStream) {
         guard streams[stream.id] === stream else { return }
         streams[stream.id] = nil
-        if let unconsumed = stream.scriptProgress?.unconsumed ?? stream.webSocket?.inputCount {
+        if let unconsumed = stream.scriptProgress?.unconsumedOctets ?? stream.webSocket?.inputCount {
             machine.consumed(unconsumed, on: stream.id)
         }
     }

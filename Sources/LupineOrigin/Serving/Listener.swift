@@ -83,7 +83,7 @@ final class Listener: LoopChannel {
         let entry = loops[nextLoop % loops.count]
         nextLoop += 1
         let script: Script?
-        switch plan?.choice(for: number) {
+        switch plan?.decision(for: number) {
         case nil: script = nil
         case .follow(let chosen): script = chosen
         case .refuse: return service.counts.countClosed()
@@ -118,7 +118,7 @@ final class Listener: LoopChannel {
                 HTTP1Conversation(limits: service.configuration.limits)
             }
         var channel: any ClientChannel = PlainChannel(socket)
-        if let context = service.tls(for: number), script?.layer != .socket {
+        if let context = service.tlsContext(forConnection: number), script?.layer != .socket {
             do throws(TLSError) {
                 channel = try TLSChannel(context, over: channel, number: number, record: service.handshakes)
             } catch {

@@ -220,7 +220,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// Starts TLS. Received bytes that have not been consumed are the beginning of the handshake. Returns false if TLS is not
     /// configured, or OpenSSL fails.
     func startTLS(cutting cut: WireCut?) -> Bool {
-        guard let context = service.tls(for: number) else { return false }
+        guard let context = service.tlsContext(forConnection: number) else { return false }
         var initialBytes: [UInt8] = []
         input.withOctets { initialBytes.append($0) }
         consume(inputCount)
@@ -389,8 +389,8 @@ final class ServerConnection: LoopChannel, TimerTarget {
                 // A short read has emptied the socket, unless the end of the stream is still to be read.
                 if channel.emptiesSocket, count < room, !hasSeenHangUp { isReadable = false }
                 service.counts.add(received: count)
-                if service.record.isEnabled {
-                    input.withOctets { service.record.add($0.extracting(last: count), of: number) }
+                if service.receivedBytes.isEnabled {
+                    input.withOctets { service.receivedBytes.add($0.extracting(last: count), of: number) }
                 }
                 lastActivity = loop.now
                 return true
