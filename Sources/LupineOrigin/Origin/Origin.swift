@@ -135,22 +135,22 @@ package final class Origin: Sendable {
 
     /// Returns the bytes received on a connection, at most `OriginConfiguration.recordedBytes`. Connections are numbered from 0 in
     /// order of acceptance. Over TLS the result is the decrypted content; for a script on the socket, the bytes on the socket.
-    package func received(on connection: Int) -> [UInt8] { service.receivedBytes.bytes(of: connection) }
+    package func received(on connection: Int) -> [UInt8] { service.byteRecord.bytes(of: connection) }
 
     /// The first PRIORITY_UPDATE frames that clients have sent (RFC 9218 §7.1), in order of arrival.
-    package var priorities: [OriginPriority] { service.priorities.all }
+    package var priorities: [OriginPriority] { service.priorityRecord.all }
 
     /// Returns the outcomes of a connection's TLS handshakes: several if a script starts TLS inside TLS. The origin stores the
     /// outcomes of the newest connections only.
     package func handshakes(on connection: Int) -> [OriginHandshake] {
-        service.handshakes.outcomes(of: connection)
+        service.handshakeRecord.handshakes(of: connection)
     }
 
     /// Waits until the handshake with number `index` of a connection has ended, and returns its outcome; nil if the record has been
     /// dropped by then. Never returns if there is no such handshake.
     package func handshake(on connection: Int, index: Int = 0) async -> OriginHandshake? {
-        await service.handshakes.gate(of: connection, index).wait()
-        return service.handshakes.outcomes(of: connection).dropFirst(index).first
+        await service.handshakeRecord.gate(of: connection, index).wait()
+        return service.handshakeRecord.handshakes(of: connection).dropFirst(index).first
     }
 
     // MARK: shutdown

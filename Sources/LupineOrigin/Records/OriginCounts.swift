@@ -2,7 +2,9 @@
 
 internal import Synchronization
 
-/// Counts the work of an origin. Tests may read the counts at any time, on any thread.
+/// Counts an origin's connections, requests, bytes and handshakes. Tests may read the counts at any time, on any thread.
+///
+/// Each count is exact, but two counts need not agree at one moment: the relaxed ordering does not order them.
 package final class OriginCounts: Sendable {
     private let acceptedConnections = Atomic<Int>(0)
     private let openConnections = Atomic<Int>(0)
@@ -30,7 +32,7 @@ package final class OriginCounts: Sendable {
     package var handshakesCompleted: Int { completedHandshakes.load(ordering: .relaxed) }
     /// The number of completed TLS handshakes that resumed a session.
     package var handshakesResumed: Int { resumedHandshakes.load(ordering: .relaxed) }
-    /// The number of TLS handshakes that failed or were abandoned by the client.
+    /// The number of TLS handshakes that failed, or during which the connection was closed.
     package var handshakesFailed: Int { failedHandshakes.load(ordering: .relaxed) }
 
     /// Counts a new connection. Returns its number, from 0.

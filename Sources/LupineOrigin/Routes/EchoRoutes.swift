@@ -71,7 +71,7 @@ enum EchoRoutes {
 
     /// Returns the requested URL.
     static func url(_ request: OriginRequest) -> String {
-        request.base + request.pathAndQuery
+        request.schemeAndAuthority + request.pathAndQuery
     }
 
     /// Returns the members that describe the body: as data, files, form and JSON.
@@ -104,7 +104,7 @@ enum EchoRoutes {
         var content: [UInt8] = []
         try reader.read(request.body.span) { event throws(Refusal) in
             switch event {
-            case .part(let fields):
+            case .partHead(let fields):
                 part = PartDescription(fields)
                 content = []
             case .content(let bytes): content += bytes

@@ -35,7 +35,7 @@ enum RedirectRoutes {
     ) throws(Refusal) -> OriginResponse {
         let remaining = try request.number(parameter: 0, atMost: maximumRedirects)
         guard remaining > 0 else { throw .badRequest("0 redirects lead nowhere") }
-        let base = isAbsolute ? request.base : ""
+        let base = isAbsolute ? request.schemeAndAuthority : ""
         return try redirect(302, to: base + (remaining == 1 ? "/get" : "/\(name)/\(remaining - 1)"))
     }
 

@@ -68,7 +68,7 @@ private final class PartsSink: BodySink {
 
     private func handle(_ event: MultipartReader.Event) throws(Refusal) {
         switch event {
-        case .part(let fields):
+        case .partHead(let fields):
             guard parts.count < Self.maximumParts else {
                 throw Refusal(413, "more than \(Self.maximumParts) parts")
             }

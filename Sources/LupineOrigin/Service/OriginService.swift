@@ -7,10 +7,9 @@ internal import LupineTransport
 final class OriginService: Sendable {
     let configuration: OriginConfiguration
     let counts = OriginCounts()
-    /// The received bytes of each connection.
-    let receivedBytes: ByteRecord
-    let handshakes: HandshakeRecord
-    let priorities = PriorityRecord()
+    let byteRecord: ByteRecord
+    let handshakeRecord: HandshakeRecord
+    let priorityRecord = PriorityRecord()
     /// The TLS contexts, which connections use in turn; empty without TLS.
     private let tlsContexts: [TLSServerContext]
     private let sharedRouter: Lock<Router>
@@ -27,8 +26,8 @@ final class OriginService: Sendable {
             }
         }
         self.tlsContexts = tlsContexts
-        handshakes = HandshakeRecord(counts)
-        receivedBytes = ByteRecord(limit: configuration.recordedBytes)
+        handshakeRecord = HandshakeRecord(counts)
+        byteRecord = ByteRecord(limit: configuration.recordedBytes)
         sharedRouter = Lock(Router.standard())
     }
 

@@ -198,7 +198,7 @@ final class HTTP1Conversation: Conversation {
         let acceptance: WebSocketAcceptance
         do throws(WebSocketError) {
             acceptance = try WebSocketAcceptance(
-                head, subprotocols: behaviour.subprotocols, allowsCompression: behaviour.deflates)
+                head, subprotocols: behaviour.subprotocols, allowsCompression: behaviour.acceptsCompression)
         } catch { return OriginResponse(refusing: error) }
         do throws(HTTPError) {
             try codec.send(acceptance.response, body: .none, into: &connection.output)

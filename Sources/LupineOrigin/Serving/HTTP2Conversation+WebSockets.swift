@@ -12,7 +12,7 @@ extension HTTP2Conversation {
         let acceptance: WebSocketAcceptance
         do throws(WebSocketError) {
             acceptance = try WebSocketAcceptance(
-                head, subprotocols: behaviour.subprotocols, allowsCompression: behaviour.deflates)
+                head, subprotocols: behaviour.subprotocols, allowsCompression: behaviour.acceptsCompression)
         } catch { return OriginResponse(refusing: error) }
         send(acceptance.response, on: stream)
         stream.responseState = .streaming(nil)

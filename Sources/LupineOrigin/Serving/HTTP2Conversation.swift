@@ -148,7 +148,7 @@ final class HTTP2Conversation: Conversation {
 
     /// Applies a PRIORITY_UPDATE frame.
     private func reprioritise(_ id: StreamID, _ value: [UInt8], _ connection: ServerConnection) {
-        connection.service.priorities.add(value, of: id.rawValue, on: connection.number)
+        connection.service.priorityRecord.add(value, of: id.rawValue, on: connection.number)
         let urgency = Urgency(fieldValue: value.span)
         guard let stream = streams[id] else {
             earlyUrgency = (id, urgency)

@@ -120,7 +120,7 @@ final class Listener: LoopChannel {
         var channel: any ClientChannel = PlainChannel(socket)
         if let context = service.tlsContext(forConnection: number), script?.layer != .socket {
             do throws(TLSError) {
-                channel = try TLSChannel(context, over: channel, number: number, record: service.handshakes)
+                channel = try TLSChannel(context, over: channel, connectionNumber: number, handshakeRecord: service.handshakeRecord)
             } catch {
                 // OpenSSL is out of memory.
                 channel.close()

@@ -226,8 +226,8 @@ final class ServerConnection: LoopChannel, TimerTarget {
         consume(inputCount)
         do throws(TLSError) {
             channel = try TLSChannel(
-                context, over: channel, initialBytes: initialBytes, cut: cut, number: number,
-                record: service.handshakes)
+                context, over: channel, initialBytes: initialBytes, cut: cut, connectionNumber: number,
+                handshakeRecord: service.handshakeRecord)
         } catch {
             return false
         }
@@ -387,10 +387,10 @@ final class ServerConnection: LoopChannel, TimerTarget {
             switch outcome {
             case .bytes(let count):
                 // A short read has emptied the socket, unless the end of the stream is still to be read.
-                if channel.emptiesSocket, count < room, !hasSeenHangUp { isReadable = false }
+                if channel.shortReceiveEmptiesSocket, count < room, !hasSeenHangUp { isReadable = false }
                 service.counts.add(received: count)
-                if service.receivedBytes.isEnabled {
-                    input.withOctets { service.receivedBytes.add($0.extracting(last: count), of: number) }
+                if service.byteRecord.isEnabled {
+                    input.withOctets { service.byteRecord.add($0.extracting(last: count), of: number) }
                 }
                 lastActivity = loop.now
                 return true
@@ -463,7 +463,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         registration = nil
         switch closing {
         case .orderly: channel.close()
-        case .abandoned: channel.abandon()
+        case .abandoned: channel.closeWithoutNotify()
         case .reset: channel.reset()
         }
         if let timer { loop.cancel(timer) }
