@@ -22,7 +22,7 @@ final class ByteRecord: Sendable {
         guard freeSpace > 0 else { return }
         var copy: [UInt8] = []
         copy.append(bytes, upTo: freeSpace)
-        // The closure cannot capture a variable, or the span.
+        // A constant: the closure may not capture a variable or the span.
         let copiedBytes = copy
         connections.withLock { $0[connection, default: []] += copiedBytes }
     }

@@ -27,7 +27,8 @@ enum BasicAuthRoutes {
         }
     }
 
-    /// Returns the value of `Authorization` after the scheme; nil for any other scheme.
+    /// Returns the credentials of `Authorization`: its value after the scheme. Returns nil without the field, or if it has another
+    /// scheme. `scheme` is in lowercase.
     static func credentials(_ scheme: String, _ request: OriginRequest) -> String? {
         guard let value = request.head.fields[.authorization],
             let space = value.firstIndex(of: " "), value[..<space].lowercased() == scheme
@@ -40,12 +41,14 @@ enum BasicAuthRoutes {
         try OriginResponse(json: .object([("authenticated", .bool(true)), ("user", .string(user))]))
     }
 
+    /// Returns whether the request has the user name and the password of its path.
     private static func isAuthorized(_ request: OriginRequest) -> Bool {
         let password = request.parameters.count > 1 ? request.parameters[1] : ""
         let expected = Array("\(request.parameters[0]):\(password)".utf8)
         return credentials("basic", request).flatMap { Base64.decode($0.utf8) } == expected
     }
 
+    /// Returns the response that challenges the client with this value of `WWW-Authenticate`.
     private static func challenge(_ value: String) throws(Refusal) -> OriginResponse {
         var response = OriginResponse(401)
         try response.add(.wwwAuthenticate, value)

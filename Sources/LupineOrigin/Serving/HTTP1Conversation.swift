@@ -178,7 +178,7 @@ final class HTTP1Conversation: Conversation {
                 try response.add(.allow, methods.joined(separator: ", "))
                 return response
             }
-        case .nothing:
+        case .notFound:
             answer(connection) { () throws(Refusal) in throw Refusal(404, "nothing is here") }
         }
     }

@@ -221,7 +221,7 @@ final class HTTP2Conversation: Conversation {
                 try response.add(.allow, methods.joined(separator: ", "))
                 return response
             }
-        case .nothing:
+        case .notFound:
             answer(stream, connection) { () throws(Refusal) in throw Refusal(404, "nothing is here") }
         }
     }
