@@ -83,7 +83,7 @@ package final class Origin: Sendable {
             guard !connections.isClosed else { return }
             // Registration fails only if the kernel is out of memory. Then the listener closes, and no connection is accepted.
             do throws(Errno) { try listener.start() } catch { return listener.stop() }
-            connections.adopt(listener)
+            connections.add(listener)
         }
         // A loop that has shut down refuses work, and then nothing owns the descriptor.
         if !isAccepted { Descriptor(adopting: handle).close() }

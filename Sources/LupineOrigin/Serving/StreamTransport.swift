@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: MIT
 
-/// The octets of a stream that carries a web socket. Part of an `OriginStream`; `HTTP2Conversation` moves the octets.
+/// The transport of a web socket over an HTTP/2 stream. Part of an `OriginStream`. `HTTP2Conversation` moves the octets between the
+/// stream and the transport.
 final class StreamTransport: WebSocketTransport {
     let echo: WebSocketEcho
     var output: [UInt8] = []
     var hasPeerEnded = false
-    /// The number of octets that already wait on the stream, ahead of `output`.
-    var backlog = 0
-    /// The number of consumed octets that have not been returned to the windows.
-    var unreturned = 0
+    /// The number of octets of the stream's content that wait to be sent, ahead of `output`.
+    var queuedCount = 0
+    /// The number of consumed octets that have not been returned to the flow-control windows.
+    var unreturnedOctets = 0
+    /// Whether the web socket has ended the transport.
     private(set) var isOver = false
     private var input = InputBuffer()
 
+    /// The number of octets that wait to be sent at which the web socket stops producing more.
     private static let pendingOutputLimit = 64 << 10
 
     init(_ echo: WebSocketEcho) { self.echo = echo }
 
-    var hasOutputRoom: Bool { backlog + output.count < Self.pendingOutputLimit }
+    var hasOutputRoom: Bool { queuedCount + output.count < Self.pendingOutputLimit }
 
     var inputCount: Int { input.count }
 
-    /// Appends received octets to the input. After the end they are dropped.
+    /// Appends received octets to the input, or drops them if the transport has ended.
     func receive(_ octets: Span<UInt8>) {
         if isOver {
-            unreturned += octets.count
+            unreturnedOctets += octets.count
         } else {
             input.append(octets)
         }
@@ -39,9 +42,10 @@ final class StreamTransport: WebSocketTransport {
 
     func consume(_ count: Int) {
         input.consume(count)
-        unreturned += count
+        unreturnedOctets += count
     }
 
+    /// Ends the transport and drops its input. The stream ends in the same way, whatever `ending` is.
     func finish(_ ending: ServerConnection.Ending) {
         isOver = true
         consume(inputCount)
