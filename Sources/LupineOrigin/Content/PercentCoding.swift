@@ -2,10 +2,12 @@
 
 internal import LupineHTTP
 
-/// Decodes percent-encoded text (RFC 3986 section 2.1), and the form encoding of queries, in which a plus sign represents a space.
+/// Decodes percent-encoded text (RFC 3986 section 2.1), and the form encoding of queries, in which a plus sign represents a
+/// space.
 enum PercentCoding {
-    /// Returns the decoded text. A percent sign that two hexadecimal digits do not follow represents itself. Text with long runs of
-    /// combining characters is decoded as Latin-1, because routes and queries compare the result, and such text is slow to compare.
+    /// Returns the decoded text. A percent sign that two hexadecimal digits do not follow represents itself. Text with long runs
+    /// of combining characters is decoded as Latin-1, because routes and queries compare the result, and such text is slow to
+    /// compare.
     static func decoded(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
         let octets = text.utf8
         let needsDecoding =

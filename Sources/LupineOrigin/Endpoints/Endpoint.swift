@@ -24,7 +24,8 @@ package enum EndpointChoice {
     case respond(OriginResponse)
     /// The connection follows the script after the request's head.
     case follow(Script)
-    /// The request's stream follows the script after the request's head. The other streams of the connection continue. HTTP/2 only.
+    /// The request's stream follows the script after the request's head. The other streams of the connection continue. HTTP/2
+    /// only.
     case perform(StreamScript)
 }
 

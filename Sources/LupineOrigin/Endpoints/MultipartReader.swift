@@ -121,7 +121,8 @@ struct MultipartReader {
         return nil
     }
 
-    /// Parses the rest of a boundary's line: two hyphens after the closing boundary, otherwise spaces and tabs up to the line end.
+    /// Parses the rest of a boundary's line: two hyphens after the closing boundary, otherwise spaces and tabs up to the line
+    /// end.
     private mutating func parseBoundaryLine(from start: Int) throws(Refusal) -> ParseResult {
         let line = unparsed[start...]
         if line.starts(with: "--".utf8) {

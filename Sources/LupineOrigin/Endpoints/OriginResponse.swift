@@ -62,7 +62,8 @@ package struct OriginResponse {
         try self.init(status, "application/json", JSONWriter.document(json))
     }
 
-    /// Creates the response to an invalid WebSocket handshake. HTTP/2 does not send the connection-specific fields of the response.
+    /// Creates the response to an invalid WebSocket handshake. HTTP/2 does not send the connection-specific fields of the
+    /// response.
     init(refusing error: WebSocketError) {
         let refusal = WebSocketAcceptance.refusal(error)
         self.init(Int(refusal.status.code))

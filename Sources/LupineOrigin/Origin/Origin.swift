@@ -104,8 +104,8 @@ package final class Origin: Sendable {
     // MARK: routes
 
     /// Adds a route: `handler` answers requests of `method` (nil: any) for paths that match `pattern`. Added routes precede the
-    /// standard endpoints. A segment in braces matches any one segment, which is added to the request's `parameters`. `{*}` at the
-    /// end matches all remaining segments. The handler runs on a loop and must not block.
+    /// standard endpoints. A segment in braces matches any one segment, which is added to the request's `parameters`. `{*}` at
+    /// the end matches all remaining segments. The handler runs on a loop and must not block.
     package func route(
         _ method: String?, _ pattern: String,
         _ handler: @escaping @Sendable (OriginRequest) throws(Refusal) -> OriginResponse
@@ -133,8 +133,8 @@ package final class Origin: Sendable {
     /// The counts of connections, requests, bytes and handshakes, which change while the origin runs.
     package var counts: OriginCounts { service.counts }
 
-    /// Returns the bytes received on a connection, at most `OriginConfiguration.recordedBytes`. Connections are numbered from 0 in
-    /// order of acceptance. Over TLS the result is the decrypted content; for a script on the socket, the bytes on the socket.
+    /// Returns the bytes received on a connection, at most `OriginConfiguration.recordedBytes`. Connections are numbered from 0
+    /// in order of acceptance. Over TLS the result is the decrypted content; for a script on the socket, the bytes on the socket.
     package func received(on connection: Int) -> [UInt8] { service.byteRecord.bytes(of: connection) }
 
     /// The first PRIORITY_UPDATE frames that clients have sent (RFC 9218 §7.1), in order of arrival.
@@ -146,8 +146,8 @@ package final class Origin: Sendable {
         service.handshakeRecord.handshakes(of: connection)
     }
 
-    /// Waits until the handshake with number `index` of a connection has ended, and returns its outcome; nil if the record has been
-    /// dropped by then. Never returns if there is no such handshake.
+    /// Waits until the handshake with number `index` of a connection has ended, and returns its outcome; nil if the record has
+    /// been dropped by then. Never returns if there is no such handshake.
     package func handshake(on connection: Int, index: Int = 0) async -> OriginHandshake? {
         await service.handshakeRecord.gate(of: connection, index).wait()
         return service.handshakeRecord.handshakes(of: connection).dropFirst(index).first

@@ -12,7 +12,8 @@ final class HandshakeRecord: Sendable {
         var gates: [Int: [Int: Gate]] = [:]
     }
 
-    /// The maximum number of connections with recorded handshakes. It bounds the memory of an origin that accepts many connections.
+    /// The maximum number of connections with recorded handshakes. It bounds the memory of an origin that accepts many
+    /// connections.
     private static let capacity = 1_024
 
     private let counts: OriginCounts

@@ -27,8 +27,8 @@ enum BasicAuthRoutes {
         }
     }
 
-    /// Returns the credentials of `Authorization`: its value after the scheme. Returns nil without the field, or if it has another
-    /// scheme. `scheme` is in lowercase.
+    /// Returns the credentials of `Authorization`: its value after the scheme. Returns nil without the field, or if it has
+    /// another scheme. `scheme` is in lowercase.
     static func credentials(_ scheme: String, _ request: OriginRequest) -> String? {
         guard let value = request.head.fields[.authorization],
             let space = value.firstIndex(of: " "), value[..<space].lowercased() == scheme

@@ -45,8 +45,8 @@ enum ByteRoutes {
         return response
     }
 
-    /// Returns a response with `count` pseudo-random octets, in pieces of `chunkSize`. The octets are the same for the same `seed`
-    /// in the request's query.
+    /// Returns a response with `count` pseudo-random octets, in pieces of `chunkSize`. The octets are the same for the same
+    /// `seed` in the request's query.
     private static func stream(
         _ request: OriginRequest, _ count: Int, length: Int64?, chunkSize: Int?
     ) throws(Refusal) -> OriginResponse {

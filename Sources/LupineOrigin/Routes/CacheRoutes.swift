@@ -45,8 +45,8 @@ enum CacheRoutes {
         return response
     }
 
-    /// Returns whether a list of entity tags contains `tag` or is `*`. `weakly` uses the weak comparison, which ignores the prefix
-    /// `W/` (RFC 9110 section 8.8.3.2).
+    /// Returns whether a list of entity tags contains `tag` or is `*`. `weakly` uses the weak comparison, which ignores the
+    /// prefix `W/` (RFC 9110 section 8.8.3.2).
     private static func contains(_ tag: String, in list: String, weakly: Bool) -> Bool {
         let octets = Array(list.utf8)
         let bytes = octets.span

@@ -58,7 +58,8 @@ final class NonceStore: Sendable {
     }
 
     /// Counts a use of a nonce with the nonce count `count`. Returns false if the nonce is unknown, or for a replay: a second use
-    /// with the same `count` (RFC 7616 section 5.5). After `capacity` uses a nonce is stale, which bounds the memory of its entry.
+    /// with the same `count` (RFC 7616 section 5.5). After `capacity` uses a nonce is stale, which bounds the memory of its
+    /// entry.
     func recordUse(of nonce: String, count: String?) -> Bool {
         entries.withLock { entries in entries[nonce]?.recordUse(count: count) ?? false }
     }

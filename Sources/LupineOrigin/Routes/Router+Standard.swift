@@ -30,8 +30,8 @@ extension Router {
         return router
     }
 
-    /// The endpoint for requests about the whole server, such as `OPTIONS *` (RFC 9110 §9.3.7). Its response lists the methods that
-    /// the server implements.
+    /// The endpoint for requests about the whole server, such as `OPTIONS *` (RFC 9110 §9.3.7). Its response lists the methods
+    /// that the server implements.
     static let serverOptions = Endpoint.immediate { _ throws(Refusal) in
         var response = OriginResponse(204)
         try response.add(.allow, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")

@@ -59,7 +59,8 @@ struct Router: Sendable {
         if patterns.last != pattern { patterns.append(pattern) }
     }
 
-    /// Returns the endpoint for a method and a path. If only the method does not match, returns the methods that the path accepts.
+    /// Returns the endpoint for a method and a path. If only the method does not match, returns the methods that the path
+    /// accepts.
     func match(_ method: String, _ path: String) -> Match {
         if path == "*" { return .endpoint(Self.serverOptions, parameters: []) }
         let segments = Self.split(path)

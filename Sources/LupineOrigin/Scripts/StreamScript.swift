@@ -25,7 +25,8 @@ package struct StreamScript: Sendable {
 
     /// One step of a script.
     package enum Step: Sendable {
-        /// Waits for the end of the request. Resets the stream (INTERNAL_ERROR) if the request's content differs from these octets.
+        /// Waits for the end of the request. Resets the stream (INTERNAL_ERROR) if the request's content differs from these
+        /// octets.
         case expectExactly([UInt8])
         /// Waits until this number of octets of the request's content has arrived.
         case expectContent(Int)
@@ -42,8 +43,8 @@ package struct StreamScript: Sendable {
         case reset(HTTP2ErrorCode)
         /// Changes the connection's settings.
         case set([Setting])
-        /// Announces the connection's end with GOAWAY (RFC 9113 §6.8). If `inSteps`, a first GOAWAY still allows all requests; the
-        /// final GOAWAY follows when the client has acknowledged a PING that was sent after the first one.
+        /// Announces the connection's end with GOAWAY (RFC 9113 §6.8). If `inSteps`, a first GOAWAY still allows all requests;
+        /// the final GOAWAY follows when the client has acknowledged a PING that was sent after the first one.
         case shutDown(inSteps: Bool)
         /// Sends a GOAWAY frame without changing the connection's state.
         case goAway(HTTP2ErrorCode, last: Target)

@@ -42,7 +42,8 @@ final class OriginService: Sendable {
     /// A copy of the router.
     var router: Router { sharedRouter.withLock { $0 } }
 
-    /// Returns the endpoint for a method and a path. If only the method does not match, returns the methods that the path accepts.
+    /// Returns the endpoint for a method and a path. If only the method does not match, returns the methods that the path
+    /// accepts.
     func match(_ method: String, _ path: String) -> Router.Match {
         if let endpoint = configuration.endpoint { return .endpoint(endpoint, parameters: []) }
         return router.match(method, path)

@@ -366,8 +366,8 @@ final class HTTP1Conversation: Conversation {
         }
     }
 
-    /// Awaits the next request if both the request and the response have ended. If the connection cannot be reused, ends it as soon
-    /// as the response has ended.
+    /// Awaits the next request if both the request and the response have ended. If the connection cannot be reused, ends it as
+    /// soon as the response has ended.
     private func concludeIfEnded(_ connection: ServerConnection) {
         guard case .sent = responseState else { return }
         if !codec.mayContinue {
@@ -379,8 +379,8 @@ final class HTTP1Conversation: Conversation {
         }
     }
 
-    /// Answers a malformed request with an error, unless a response has begun. Then ends the connection. A truncated request is not
-    /// answered.
+    /// Answers a malformed request with an error, unless a response has begun. Then ends the connection. A truncated request is
+    /// not answered.
     private func refuse(_ error: HTTPError, _ connection: ServerConnection) {
         let status =
             switch error {

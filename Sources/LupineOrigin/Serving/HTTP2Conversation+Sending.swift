@@ -174,8 +174,8 @@ extension HTTP2Conversation {
         }
     }
 
-    /// Sends a piece of the stream's content, or its trailers. Returns false if there is none, or the flow-control windows have no
-    /// space.
+    /// Sends a piece of the stream's content, or its trailers. Returns false if there is none, or the flow-control windows have
+    /// no space.
     private func sendContent(of stream: OriginStream, _ connection: ServerConnection) -> Bool {
         let remainingCount = stream.content.count - stream.contentStart
         let count = min(remainingCount, stream.scriptProgress?.maximumFrameSize ?? Self.pieceBytes)

@@ -172,8 +172,8 @@ final class HTTP2Conversation: Conversation {
         senders.setUrgency(urgency, of: stream)
     }
 
-    /// Passes content to the sink of its stream, and returns its octets to the flow-control windows. `range` is the position of the
-    /// content in the connection's input.
+    /// Passes content to the sink of its stream, and returns its octets to the flow-control windows. `range` is the position of
+    /// the content in the connection's input.
     private func receiveContent(_ range: Range<Int>, on id: StreamID, _ connection: ServerConnection) {
         if let stream = streams[id], case .body(let sink) = stream.requestState {
             answer(stream, connection) { () throws(Refusal) in
@@ -282,9 +282,9 @@ final class HTTP2Conversation: Conversation {
         }
     }
 
-    /// Serves an extended CONNECT (RFC 8441) if the endpoint is `webSocket` or `collected`. A `collected` endpoint answers without
-    /// the content, which ends only when the client ends the stream. Returns false if the endpoint is of another kind, which
-    /// answers an extended CONNECT like a GET.
+    /// Serves an extended CONNECT (RFC 8441) if the endpoint is `webSocket` or `collected`. A `collected` endpoint answers
+    /// without the content, which ends only when the client ends the stream. Returns false if the endpoint is of another kind,
+    /// which answers an extended CONNECT like a GET.
     private func serveWebSocket(
         _ endpoint: Endpoint, _ request: OriginRequest, _ stream: OriginStream, _ connection: ServerConnection
     ) -> Bool {
@@ -341,8 +341,8 @@ final class HTTP2Conversation: Conversation {
         if case .sent = stream.responseState, case .ended = stream.requestState { remove(stream) }
     }
 
-    /// Removes a stream that has ended, and returns its unconsumed content to the connection's window. Has no effect if the stream
-    /// is already removed.
+    /// Removes a stream that has ended, and returns its unconsumed content to the connection's window. Has no effect if the
+    /// stream is already removed.
     func remove(_ stream: OriginStream) {
         guard streams[stream.id] === stream else { return }
         streams[stream.id] = nil

@@ -172,8 +172,8 @@ final class ScriptConversation: Conversation {
         return true
     }
 
-    /// Calls `body` with the input that the step may read: all, or less after a `slowRead` step. `body` returns the number of bytes
-    /// that it has consumed, and whether the step has ended.
+    /// Calls `body` with the input that the step may read: all, or less after a `slowRead` step. `body` returns the number of
+    /// bytes that it has consumed, and whether the step has ended.
     private func expect(
         _ connection: ServerConnection, _ body: (Span<UInt8>) -> (consumed: Int, isStepOver: Bool)
     ) -> Bool {

@@ -163,7 +163,8 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
     }
 
-    /// Begins a wait, and returns at once. When the gate is open the conversation is resumed, unless another wait has begun by then.
+    /// Begins a wait, and returns at once. When the gate is open the conversation is resumed, unless another wait has begun by
+    /// then.
     func wait(for gate: Gate) {
         waitCount += 1
         let number = waitCount
@@ -224,8 +225,8 @@ final class ServerConnection: LoopChannel, TimerTarget {
         phase = .finishing(ending)
     }
 
-    /// Starts TLS over the current channel. Received bytes that have not been consumed are the beginning of the handshake. Returns
-    /// false if TLS is not configured, or OpenSSL fails.
+    /// Starts TLS over the current channel. Received bytes that have not been consumed are the beginning of the handshake.
+    /// Returns false if TLS is not configured, or OpenSSL fails.
     func startTLS(cutting cut: WireCut?) -> Bool {
         guard let context = service.tlsContext(forConnection: number) else { return false }
         var initialBytes: [UInt8] = []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The transport of a web socket over an HTTP/2 stream. Part of an `OriginStream`. `HTTP2Conversation` moves the octets between the
-/// stream and the transport.
+/// The transport of a web socket over an HTTP/2 stream. Part of an `OriginStream`. `HTTP2Conversation` moves the octets between
+/// the stream and the transport.
 final class StreamTransport: WebSocketTransport {
     let echo: WebSocketEcho
     var output: [UInt8] = []
