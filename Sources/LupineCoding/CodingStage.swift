@@ -53,30 +53,30 @@ final class CodingStage {
     func decode(
         _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at start: Int, received: Int?
     ) throws(CodingError) -> CodingStream.Progress {
-        var read = 0
-        var written = 0
+        var readCount = 0
+        var writtenCount = 0
         let end = min(input.count, coding == .br ? Self.maximumBrotliInput : input.count)
         while true {
             switch phase {
             case .failed(let error):
-                if written == 0 { throw error }
+                if writtenCount == 0 { throw error }
                 // `needsRoom` makes the caller use the bytes and call again. That call throws the error.
-                return .init(consumed: read, produced: written, status: .needsRoom)
+                return .init(consumed: readCount, produced: writtenCount, status: .needsRoom)
             case .ended:
                 // The input after the end is consumed and ignored.
-                consumedCount += input.count - read
-                return .init(consumed: input.count, produced: written, status: .done)
+                consumedCount += input.count - readCount
+                return .init(consumed: input.count, produced: writtenCount, status: .done)
             case .decoding:
-                if start + written == output.count {
-                    return .init(consumed: read, produced: written, status: .needsRoom)
+                if start + writtenCount == output.count {
+                    return .init(consumed: readCount, produced: writtenCount, status: .needsRoom)
                 }
             }
             let allowedCount = limit.ceiling(received: received ?? consumedCount) - decodedCount
             // At the limit, space for one more byte shows whether the body exceeds the limit.
-            let room = min(output.count - start - written, max(allowedCount, 1))
+            let room = min(output.count - start - writtenCount, max(allowedCount, 1))
             let step = decoder.step(
-                input.extracting(read..<end), into: &output, at: start + written, room: room)
-            read += step.consumed
+                input.extracting(readCount..<end), into: &output, at: start + writtenCount, room: room)
+            readCount += step.consumed
             consumedCount += step.consumed
             // The limit is computed again, because the consumed input may have raised it.
             let ceiling = limit.ceiling(received: received ?? consumedCount)
@@ -84,7 +84,7 @@ final class CodingStage {
             // Only the byte after the limit is not delivered.
             let produced = exceedsLimit ? step.produced - 1 : step.produced
             decodedCount += produced
-            written += produced
+            writtenCount += produced
             if exceedsLimit {
                 let received = received ?? consumedCount
                 phase = .failed(limit.error(for: coding, received: received, decoded: decodedCount))
@@ -93,10 +93,10 @@ final class CodingStage {
             switch step.outcome {
             case .running:
                 // The decoder has read all input and has no more output.
-                if read == end, step.produced < room {
+                if readCount == end, step.produced < room {
                     // If `maximumBrotliInput` has cut the input, `needsRoom` makes the caller call again.
                     let status = end == input.count ? CodingStream.Status.needsInput : .needsRoom
-                    return .init(consumed: read, produced: written, status: status)
+                    return .init(consumed: readCount, produced: writtenCount, status: status)
                 }
             case .ended:
                 phase = .ended

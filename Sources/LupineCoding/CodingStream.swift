@@ -7,8 +7,9 @@
 /// of 16 KiB. Each gzip or deflate decoder uses at most 48 KiB. Each br decoder uses at most 32 MiB, usually far less: its memory
 /// depends on the sender's window.
 ///
-/// The stream does not read header fields or framing. The caller must not pass content that has no complete coding: that of a
-/// HEAD, 204, 206 or 304 response. The stream has no locks: one thread may use it at a time, such as the loop of a connection.
+/// The stream does not read header fields or framing. The caller must not use it for responses whose content is absent or
+/// partial: responses to HEAD, and those with the status 204, 206 or 304. The stream has no locks: one thread may use it at a
+/// time, such as the loop of a connection.
 ///
 /// ```swift
 /// let stream = CodingStream(try ContentCoding.list("gzip, br"))
@@ -111,11 +112,11 @@ package final class CodingStream {
         swap(&output, &piece)
         defer { swap(&output, &piece) }
         if output.isEmpty { output = [UInt8](repeating: 0, count: 64 << 10) }
-        var read = 0
+        var readCount = 0
         while true {
             var span = output.mutableSpan
-            let progress = try decode(input.extracting(read...), into: &span)
-            read += progress.consumed
+            let progress = try decode(input.extracting(readCount...), into: &span)
+            readCount += progress.consumed
             if progress.produced > 0 { deliver(output.span.extracting(first: progress.produced)) }
             if progress.status != .needsRoom { return }
         }

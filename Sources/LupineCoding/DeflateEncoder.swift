@@ -20,7 +20,7 @@ package final class DeflateEncoder {
     }
 
     /// The number of bytes of memory that zlib needs for a 32 KiB window at its default memory level, for error messages.
-    private static let memory = 272 << 10
+    private static let requiredMemory = 272 << 10
 
     private var stream: DeflateStream
 
@@ -34,7 +34,7 @@ package final class DeflateEncoder {
             case .deflate: .zlib
             }
         guard let stream = DeflateStream(wrapping, level: CInt(level.rawValue)) else {
-            throw .memoryLimit(coding: coding.contentCoding, limit: Self.memory)
+            throw .memoryLimit(coding: coding.contentCoding, limit: Self.requiredMemory)
         }
         self.stream = stream
     }

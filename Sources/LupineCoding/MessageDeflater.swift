@@ -9,7 +9,7 @@ package final class MessageDeflater {
     /// The octets at the end of a flush, which are not sent: the length of an empty stored block, and its complement.
     static let flushMarker: InlineArray<4, UInt8> = [0x00, 0x00, 0xFF, 0xFF]
     /// The number of bytes of memory that zlib needs for a 32 KiB window at its default memory level, for error messages.
-    private static let memory = 272 << 10
+    private static let requiredMemory = 272 << 10
 
     private var stream: DeflateStream
     /// Whether a message may refer to earlier ones (context takeover).
@@ -29,7 +29,7 @@ package final class MessageDeflater {
     ) throws(CodingError) {
         precondition((9...15).contains(windowBits), "a window of \(windowBits) bits")
         let stream = DeflateStream(.raw, level: CInt(level.rawValue), rawWindowBits: CInt(windowBits))
-        guard let stream else { throw .memoryLimit(coding: .deflate, limit: Self.memory) }
+        guard let stream else { throw .memoryLimit(coding: .deflate, limit: Self.requiredMemory) }
         self.stream = stream
         self.keepsContext = keepsContext
     }

@@ -138,7 +138,7 @@ package final class Origin: Sendable {
     package func received(on connection: Int) -> [UInt8] { service.byteRecord.bytes(of: connection) }
 
     /// The first PRIORITY_UPDATE frames that clients have sent (RFC 9218 §7.1), in order of arrival.
-    package var priorities: [OriginPriority] { service.priorityRecord.all }
+    package var priorities: [RecordedPriorityUpdate] { service.priorityRecord.all }
 
     /// Returns the outcomes of a connection's TLS handshakes: several if a script starts TLS inside TLS. The origin stores the
     /// outcomes of the newest connections only.

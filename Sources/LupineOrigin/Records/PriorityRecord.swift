@@ -3,7 +3,7 @@
 internal import LupineTransport
 
 /// A PRIORITY_UPDATE frame that a client has sent (RFC 9218 §7.1).
-package struct OriginPriority: Hashable, Sendable {
+package struct RecordedPriorityUpdate: Hashable, Sendable {
     /// The number of the connection, from 0 in order of acceptance.
     package var connection: Int
     /// The identifier of the prioritized stream.
@@ -16,17 +16,17 @@ package struct OriginPriority: Hashable, Sendable {
 final class PriorityRecord: Sendable {
     private static let capacity = 1_000
 
-    private let frames = Lock<[OriginPriority]>([])
+    private let frames = Lock<[RecordedPriorityUpdate]>([])
 
     /// The recorded frames, in order of arrival.
-    var all: [OriginPriority] { frames.withLock { $0 } }
+    var all: [RecordedPriorityUpdate] { frames.withLock { $0 } }
 
     /// Records a frame. Has no effect if the record is full.
     func add(_ value: [UInt8], of stream: UInt32, on connection: Int) {
         frames.withLock { frames in
             guard frames.count < Self.capacity else { return }
             frames.append(
-                OriginPriority(
+                RecordedPriorityUpdate(
                     connection: connection, stream: stream, value: String(decoding: value, as: UTF8.self)))
         }
     }

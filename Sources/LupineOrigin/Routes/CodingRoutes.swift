@@ -15,7 +15,7 @@ enum CodingRoutes {
             return try response("deflate", deflated(document, as: .deflate))
         }
         router.any("/brotli") { request throws(Refusal) in
-            try response("br", BrotliStored.encoded(document(request, "brotli")))
+            try response("br", UncompressedBrotli.encoded(document(request, "brotli")))
         }
     }
 

@@ -75,14 +75,14 @@ final class HTTP1Conversation: Conversation {
     func advance(_ connection: ServerConnection) -> Bool {
         var hasProgressed = false
         while connection.hasOutputRoom {
-            var madeProgress = false
+            var passHasProgressed = false
             if case .streaming(let producer) = responseState {
                 produce(producer, connection)
-                madeProgress = true
+                passHasProgressed = true
             }
-            if handleNextEvent(connection) { madeProgress = true }
+            if handleNextEvent(connection) { passHasProgressed = true }
             if case .over = responseState { return true }
-            guard madeProgress else { return hasProgressed }
+            guard passHasProgressed else { return hasProgressed }
             hasProgressed = true
         }
         return hasProgressed

@@ -47,21 +47,21 @@ final class WebSocketEcho: Conversation {
     func advance(_ connection: ServerConnection) -> Bool { advance(over: connection) }
 
     /// Reads input and produces output, as far as there is space for output. Returns false if it could do neither.
-    func advance(over connection: some WebSocketTransport) -> Bool {
+    func advance(over transport: some WebSocketTransport) -> Bool {
         guard !isOver else { return false }
         if !hasBegun {
             hasBegun = true
-            sendFirstFrames(&connection.output)
+            sendFirstFrames(&transport.output)
             return true
         }
         var hasProgressed = false
-        while connection.hasOutputRoom, !isOver, connection.inputCount > 0 {
-            handleNextEvent(connection)
+        while transport.hasOutputRoom, !isOver, transport.inputCount > 0 {
+            handleNextEvent(transport)
             hasProgressed = true
         }
-        if connection.hasPeerEnded, connection.inputCount == 0, !isOver {
+        if transport.hasPeerEnded, transport.inputCount == 0, !isOver {
             isOver = true
-            connection.finish(.orderly(lingering: false))
+            transport.finish(.orderly(lingering: false))
             return true
         }
         return hasProgressed
@@ -79,29 +79,29 @@ final class WebSocketEcho: Conversation {
     }
 
     /// Parses the next event of the input, and reacts to it.
-    private func handleNextEvent(_ connection: some WebSocketTransport) {
+    private func handleNextEvent(_ transport: some WebSocketTransport) {
         do throws(WebSocketError) {
-            let (event, consumed) = try connection.withInput { input throws(WebSocketError) in
+            let (event, consumed) = try transport.withInput { input throws(WebSocketError) in
                 try codec.next(input)
             }
-            connection.consume(consumed)
+            transport.consume(consumed)
             switch event {
             case .needMore, .pong: break
-            case .ping(let payload): codec.sendPong(payload.span, mask: nil, into: &connection.output)
-            case .message(let message): try echo(message, connection)
-            case .close(let closure): if !behaviour.ignoresCloseFrame { answerClose(closure, connection) }
+            case .ping(let payload): codec.sendPong(payload.span, mask: nil, into: &transport.output)
+            case .message(let message): try echo(message, transport)
+            case .close(let closure): if !behaviour.ignoresCloseFrame { answerClose(closure, transport) }
             }
         } catch {
             // The input after an error cannot be parsed, so the connection ends whatever the result is.
-            _ = codec.close(.failed(error), mask: nil, into: &connection.output)
+            _ = codec.close(.failed(error), mask: nil, into: &transport.output)
             isOver = true
-            connection.finish(.orderly(lingering: true))
+            transport.finish(.orderly(lingering: true))
         }
     }
 
     /// Sends a message back, and closes the connection if `dropCount` messages have been echoed.
     private func echo(
-        _ message: WebSocketMessage, _ connection: some WebSocketTransport
+        _ message: WebSocketMessage, _ transport: some WebSocketTransport
     ) throws(WebSocketError) {
         var octets = message.octets
         if message.isCompressed, let inflater {
@@ -111,10 +111,10 @@ final class WebSocketEcho: Conversation {
         }
         messageCount += 1
         // After a close frame no message may be sent.
-        if codec.maySend { send(message.kind, octets, &connection.output) }
+        if codec.maySend { send(message.kind, octets, &transport.output) }
         guard let dropCount = behaviour.dropCount, messageCount >= dropCount else { return }
         isOver = true
-        connection.finish(.withoutNotify)
+        transport.finish(.withoutNotify)
     }
 
     /// Sends a message, compressed and in fragments as the behaviour demands.
@@ -137,13 +137,13 @@ final class WebSocketEcho: Conversation {
     }
 
     /// Answers a close frame, and ends the transport if both sides have sent one.
-    private func answerClose(_ closure: WebSocketClosure, _ connection: some WebSocketTransport) {
-        let actions = codec.close(.received(closure), mask: nil, into: &connection.output)
+    private func answerClose(_ closure: WebSocketClosure, _ transport: some WebSocketTransport) {
+        let actions = codec.close(.received(closure), mask: nil, into: &transport.output)
         switch actions.wire {
         case .keep: break
         case .close, .closeWhenSent:
             isOver = true
-            connection.finish(.orderly(lingering: true))
+            transport.finish(.orderly(lingering: true))
         }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// Encodes a brotli stream of uncompressed meta-blocks (RFC 7932 section 9.2).
-enum BrotliStored {
+enum UncompressedBrotli {
     /// The maximum length of a meta-block whose length field has four nibbles.
     private static let maximumLength = 1 << 16
 
