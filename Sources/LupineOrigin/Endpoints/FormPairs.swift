@@ -24,7 +24,7 @@ package struct FormPairs: Sendable {
 
     /// Parses the pairs of a request's body. Refuses more than `maximumCount` pairs.
     init(form body: [UInt8]) throws(Refusal) {
-        // There is one pair more than there are separators, or fewer.
+        // The number of pairs is at most one more than the number of separators.
         let separatorCount = body.count(where: { $0 == UInt8(ascii: "&") })
         guard separatorCount < Self.maximumCount else { throw Self.tooManyPairs }
         self.init(String(decoding: body, as: UTF8.self))

@@ -16,6 +16,7 @@ internal import Glibc
         self.count = count
         unsafe semaphore = .allocate(capacity: 1)
         unsafe semaphore.initialize(to: sem_t())
+        // Not shared with other processes, and with the initial value 0.
         unsafe sem_init(semaphore, 0, 0)
     }
 

@@ -149,7 +149,7 @@ package final class Origin: Sendable {
     /// Waits until the handshake with number `index` of a connection has ended, and returns its outcome; nil if the record has
     /// been dropped by then. Never returns if there is no such handshake.
     package func handshake(on connection: Int, index: Int = 0) async -> OriginHandshake? {
-        await service.handshakeRecord.gate(of: connection, index).wait()
+        await service.handshakeRecord.gate(forHandshake: index, of: connection).wait()
         return service.handshakeRecord.handshakes(of: connection).dropFirst(index).first
     }
 

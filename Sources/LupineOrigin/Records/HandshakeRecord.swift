@@ -49,7 +49,7 @@ final class HandshakeRecord: Sendable {
     }
 
     /// Returns a gate that opens when the connection's handshake with number `index` has ended.
-    func gate(of connection: Int, _ index: Int) -> Gate {
+    func gate(forHandshake index: Int, of connection: Int) -> Gate {
         let gate = state.withLock { state -> Gate? in
             // The handshake has already ended.
             if state.handshakes[connection, default: []].count > index { return nil }

@@ -16,13 +16,14 @@ enum EchoRoutes {
             router.add(
                 [method], pattern,
                 .collected { request throws(Refusal) in
-                    try OriginResponse(json: .object(requestMembers(request) + content(request)))
+                    try OriginResponse(json: .object(requestMembers(request) + bodyMembers(request)))
                 })
         }
         for pattern in ["/anything", "/anything/{*}"] {
             router.any(pattern) { request throws(Refusal) in
                 let method: [(String, JSON)] = [("method", .string(request.head.method.rawValue))]
-                return try OriginResponse(json: .object(requestMembers(request) + content(request) + method))
+                return try OriginResponse(
+                    json: .object(requestMembers(request) + bodyMembers(request) + method))
             }
         }
         router.get("/headers") { request throws(Refusal) in
@@ -76,7 +77,7 @@ enum EchoRoutes {
     }
 
     /// Returns the members that describe the body. Its media type decides whether they are form and files, or data and JSON.
-    private static func content(_ request: OriginRequest) throws(Refusal) -> [(String, JSON)] {
+    private static func bodyMembers(_ request: OriginRequest) throws(Refusal) -> [(String, JSON)] {
         var form = FormPairs()
         var files = FormPairs()
         var data = ""
@@ -85,7 +86,7 @@ enum EchoRoutes {
         case "application/x-www-form-urlencoded":
             form = try FormPairs(form: request.body)
         case "multipart/form-data":
-            (form, files) = try parts(request)
+            (form, files) = try formAndFiles(request)
         default:
             data = text(request.body)
             if JSONSyntax.accepts(request.body) { json = .verbatim(request.body) }
@@ -94,8 +95,9 @@ enum EchoRoutes {
     }
 
     /// Returns the fields and the files of a multipart body. Refuses an invalid body.
-    private static func parts(_ request: OriginRequest) throws(Refusal) -> (form: FormPairs, files: FormPairs)
-    {
+    private static func formAndFiles(
+        _ request: OriginRequest
+    ) throws(Refusal) -> (form: FormPairs, files: FormPairs) {
         guard var reader = MultipartReader(contentType: request.head.fields) else {
             throw .badRequest("multipart: no boundary")
         }

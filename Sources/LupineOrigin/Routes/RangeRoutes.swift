@@ -15,6 +15,7 @@ enum RangeRoutes {
         router.get("/range/{n}") { request throws(Refusal) in try answer(request) }
     }
 
+    /// Returns the whole body (200), the requested range (206), or the refusal of a range outside the body (416).
     private static func answer(_ request: OriginRequest) throws(Refusal) -> OriginResponse {
         let length = Int64(try request.number(parameter: 0, atMost: 1 << 40))
         let tag = "\"\(request.arguments["etag"] ?? "range\(length)")\""

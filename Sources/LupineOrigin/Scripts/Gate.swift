@@ -42,7 +42,7 @@ package final class Gate: Sendable {
         if isOpen { wake() }
     }
 
-    /// Returns once the gate is open.
+    /// Returns when the gate is open.
     package func wait() async {
         await withCheckedContinuation { continuation in
             whenOpen { continuation.resume() }

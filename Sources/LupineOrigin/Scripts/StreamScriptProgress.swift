@@ -25,7 +25,7 @@ struct StreamScriptProgress {
         return max(1, frames)
     }
 
-    /// Ends the current step: the following one is then the current step.
+    /// Ends the current step. The next step becomes the current one.
     mutating func advance() {
         position += 1
         hasStepBegun = false

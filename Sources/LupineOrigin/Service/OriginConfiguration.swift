@@ -11,7 +11,7 @@ package struct OriginConfiguration: Sendable {
     package var limits = ParserLimits()
     /// The longest request body, in bytes, that the origin collects in memory. `/hash` and `/upload` accept bodies of any length.
     package var maximumCollectedBytes = 16 << 20
-    /// The maximum number of open connections. The origin accepts further ones and closes them at once.
+    /// The maximum number of open connections. The origin closes further connections at once.
     package var maximumConnections = 16_384
     /// The configuration of TLS, including the certificate; nil for plain HTTP.
     package var tls: TLSServerConfiguration?

@@ -53,7 +53,7 @@ extension HTTP2Conversation {
         case .content(let octets, _, let endsStream):
             return sendContent(octets, endsStream: endsStream, on: stream)
         case .reset(let code): reset(stream, code)
-        case .set(let changes): change(changes, connection)
+        case .set(let changes): changeSettings(changes, connection)
         case .shutDown(let inSteps):
             guard inSteps else {
                 machine.shutDown()
@@ -63,7 +63,7 @@ extension HTTP2Conversation {
             // The final GOAWAY is sent when the client has acknowledged this PING.
             machine.sendPing(0)
         case .goAway(let code, let last):
-            // The frames that the machine has written earlier precede this one; so also in the next two cases.
+            // Here and in the next two cases, the frames that the machine has already written are sent first.
             machine.takeOutput(into: &connection.output)
             FrameWriter.goAway(last: streamID(of: last, stream), code, into: &connection.output)
         case .frame(let type, let flags, let target, let payload):
@@ -133,7 +133,7 @@ extension HTTP2Conversation {
     }
 
     /// Changes the connection's settings. Does nothing if a value is illegal, which is a mistake in the script.
-    private func change(_ changes: [Setting], _ connection: ServerConnection) {
+    private func changeSettings(_ changes: [Setting], _ connection: ServerConnection) {
         var settings = machine.settings
         guard (try? settings.apply(changes, from: .server, isFirst: false)) != nil else { return }
         machine.change(settings, at: .nanoseconds(connection.loop.now.nanoseconds))
@@ -150,7 +150,7 @@ extension HTTP2Conversation {
         }
     }
 
-    /// Returns a closure that ends the current step and continues the script. The closure holds weak references only.
+    /// Returns a closure that ends the current step and continues the script. The closure has weak references only.
     private func scriptResumption(_ stream: OriginStream, _ connection: ServerConnection) -> () -> Void {
         { [weak self, weak stream, weak connection] in
             guard let self, let stream, let connection, streams[stream.id] === stream else { return }
