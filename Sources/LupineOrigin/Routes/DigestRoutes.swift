@@ -26,7 +26,7 @@ enum DigestRoutes {
         /// The name in uppercase, such as `SHA-256-SESS`.
         let name: String
         private let function: MessageDigest
-        /// Whether the digest of the password also covers the first nonces, as in the `-sess` variants of an algorithm.
+        /// Whether this is a `-sess` variant, in which A1 also contains the nonce and the client nonce (RFC 7616 section 3.4.2).
         var isSession: Bool { name.hasSuffix("-SESS") }
 
         /// Returns nil for an unknown algorithm, and for an algorithm that the installed OpenSSL disables.

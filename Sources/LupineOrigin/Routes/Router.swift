@@ -33,7 +33,7 @@ struct Router: Sendable {
         case remaining
     }
 
-    /// The routes, by the first segment of their patterns; by the empty text if that segment is in braces.
+    /// The routes, by the first segment of their patterns. The empty text stands for `/`, and for a first segment in braces.
     private var routes: [String: [Route]] = [:]
     /// The patterns, in the order in which they were added.
     private(set) var patterns: [String] = []

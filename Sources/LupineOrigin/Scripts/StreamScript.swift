@@ -33,7 +33,7 @@ package struct StreamScript: Sendable {
         /// Waits until the client has reset the stream or the connection has ended. Afterwards only the `signal` steps that
         /// directly follow are performed.
         case expectReset
-        /// Sends no WINDOW_UPDATE frames for content that arrives later, as a server that does not read it.
+        /// Sends no WINDOW_UPDATE frames for content that arrives later, like a server that does not read the content.
         case withholdWindowUpdates
         /// Sends a header list without validating it.
         case head([(name: String, value: String)], endsStream: Bool = false)

@@ -102,6 +102,7 @@ final class ScriptConversation: Conversation {
             endStep()
             if !connection.startTLS(cutting: cut) { return end(connection) }
         case .closeWithoutNotify: return end(connection, .withoutNotify)
+        // If the content has already ended, the step has no effect.
         case .sendCloseNotify: return performOnTLS(connection) { _ = $0.endContent() }
         case .sendBeneathTLS(let bytes):
             return performOnTLS(connection) { channel throws(Errno) in try channel.sendBeneath(bytes) }
@@ -114,7 +115,10 @@ final class ScriptConversation: Conversation {
         return true
     }
 
-    /// Sends the next byte of a step, once the one before has been sent.
+    // Each of the following methods performs a step. It returns false while the step waits for input, or for the kernel to accept
+    // earlier output.
+
+    /// Sends the next byte of a step when the kernel has accepted the previous byte.
     private func sendNextByte(of bytes: [UInt8], _ connection: ServerConnection) -> Bool {
         guard connection.isFlushed else { return false }
         guard stepProgress < bytes.count else {
@@ -125,9 +129,6 @@ final class ScriptConversation: Conversation {
         stepProgress += 1
         return true
     }
-
-    // Each of the following methods performs a step. It returns false while the step waits for input, or for the kernel to accept
-    // earlier output.
 
     /// Begins a wait when all earlier output has been sent.
     private func wait(_ connection: ServerConnection, _ begin: (ServerConnection) -> Void) -> Bool {
