@@ -57,6 +57,7 @@ public struct ExpansionLimit: Hashable, Sendable {
         return .ratioLimit(coding: coding, limit: ratio ?? .max, received: received, decoded: decoded)
     }
 
+    /// Returns how many bytes in total `ratio` and `ratioFloor` allow to be decoded from the first `received` bytes of the body.
     private func ratioCeiling(received: Int) -> Int {
         guard let ratio else { return .max }
         let (product, overflow) = received.multipliedReportingOverflow(by: ratio)

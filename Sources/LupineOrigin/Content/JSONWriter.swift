@@ -67,6 +67,7 @@ struct JSONWriter {
         output += repeatElement(UInt8(ascii: " "), count: 2 * level)
     }
 
+    /// Writes a string in quotation marks. Escapes quotation marks, backslashes and control characters.
     private mutating func writeString(_ text: String) {
         output.append(UInt8(ascii: "\""))
         for octet in text.utf8 {

@@ -42,6 +42,7 @@ enum RedirectRoutes {
         return try redirect(302, to: base + (remaining == 1 ? "/get" : "/\(name)/\(remaining - 1)"))
     }
 
+    /// Returns a redirect with a short document.
     private static func redirect(_ status: Int, to location: String) throws(Refusal) -> OriginResponse {
         var response = try OriginResponse(
             status, "text/html; charset=utf-8", Array("<p>It is elsewhere.</p>\n".utf8))

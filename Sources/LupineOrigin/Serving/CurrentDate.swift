@@ -6,6 +6,7 @@ internal import LupineHTTP
 struct CurrentDate {
     /// The time of `octets`, in seconds since 1970; -1 before the first call.
     private var seconds: Int64 = -1
+    /// The formatted date.
     private var octets: [UInt8] = []
 
     /// Returns the current date in the format of RFC 9110 §5.6.7.

@@ -57,6 +57,7 @@ final class HTTP1Conversation: Conversation {
     var awaitsClient: Bool {
         switch responseState {
         case .delayed, .paused: false
+        // A streamed response waits for the client to read it.
         case .notBegun, .streaming, .sent, .over: true
         }
     }

@@ -37,10 +37,8 @@ final class ScriptConversation: Conversation {
         switch script.steps[position] {
         case .expectHead, .expectBytes, .expectExactly, .expectFrame, .expectEnd: return true
         case .send, .sendByteByByte, .pause, .waitForSignal, .waitForGate, .signal, .slowRead, .reset,
-            .halfClose,
-            .close, .stall, .speakHTTP, .startTLS, .closeWithoutNotify, .sendCloseNotify, .sendBeneathTLS,
-            .cutWire,
-            .requestRenegotiation, .updateKeys:
+            .halfClose, .close, .stall, .speakHTTP, .startTLS, .closeWithoutNotify, .sendCloseNotify,
+            .sendBeneathTLS, .cutWire, .requestRenegotiation, .updateKeys:
             return false
         }
     }

@@ -3,6 +3,7 @@
 /// The transport of a web socket over an HTTP/2 stream. Part of an `OriginStream`. `HTTP2Conversation` moves the octets between
 /// the stream and the transport.
 final class StreamTransport: WebSocketTransport {
+    /// The web socket that uses this transport.
     let echo: WebSocketEcho
     var output: [UInt8] = []
     var hasPeerEnded = false
