@@ -66,8 +66,8 @@ public enum ContentCoding: String, Hashable, Sendable, CaseIterable {
         return codings
     }
 
-    /// Returns the value of an `Accept-Encoding` field (RFC 9110 §12.5.3) for these codings, the most preferred first: `br;q=1.0,
-    /// gzip;q=0.9, deflate;q=0.8`.
+    /// Returns the value of an `Accept-Encoding` field (RFC 9110 §12.5.3) for these codings, the most preferred first. For the
+    /// default it is `br;q=1.0, gzip;q=0.9, deflate;q=0.8`.
     public static func acceptEncoding(_ codings: [ContentCoding] = decodable) -> String {
         var elements: [String] = []
         for (index, coding) in codings.enumerated() {

@@ -81,7 +81,7 @@ final class ChannelWire: TLSWire {
         switch ending {
         case .stall: return .wouldBlock
         case .end:
-            // An error means that the socket has failed, so the client receives the end in any case.
+            // An error means that the socket has already failed.
             try? channel.shutdownWrite()
             failure = .brokenPipe
         case .reset:

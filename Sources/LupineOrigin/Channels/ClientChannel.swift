@@ -97,7 +97,8 @@ final class PlainChannel: ClientChannel {
 }
 
 extension Socket {
-    /// Registers the descriptor, which a method of the socket can borrow.
+    /// Registers the socket's descriptor with the loop. A method of `Socket`, because only such a method can borrow the
+    /// descriptor.
     fileprivate borrowing func registered(
         with loop: EventLoop, _ owner: any LoopChannel
     ) throws(Errno) -> Registration {

@@ -150,7 +150,8 @@ final class Listener: LoopChannel {
 }
 
 extension Socket {
-    /// Registers the descriptor, which a method of the socket can borrow.
+    /// Registers the socket's descriptor with the loop. A method of `Socket`, because only such a method can borrow the
+    /// descriptor.
     fileprivate borrowing func registered(
         with loop: EventLoop, for listener: Listener
     ) throws(Errno) -> Registration {
