@@ -6,7 +6,8 @@ package import LupineTLS
 /// The receiver of an exchange's events, and the only way in which a connection reports to the layer above.
 ///
 /// Every method is called on the connection's loop, in order: interim heads, the head, content, the end. The end is reported
-/// exactly once, possibly as the only call. No method may block.
+/// exactly once, possibly as the only call. No method may block. `begins` and `sentContent` may be called while the exchange is being
+/// submitted, by the submitting thread (`EventLoop.executeWhileIdle`).
 package protocol ExchangeSink: AnyObject, Sendable {
     /// Called when a connection on `loop` begins the exchange; it calls the following methods there. Called again when the
     /// exchange is replayed. `evidence` is what the TLS handshake has shown about both ends of the connection; nil without TLS.

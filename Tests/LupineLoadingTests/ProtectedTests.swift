@@ -4,7 +4,7 @@ import Dispatch
 import Glibc
 import Testing
 
-@testable import Lupine
+@testable import LupineLoading
 
 struct ProtectedTests {
     private struct Refusal: Error {}
