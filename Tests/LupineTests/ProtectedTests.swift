@@ -4,7 +4,7 @@ import Dispatch
 import Glibc
 import Testing
 
-@testable import LupineLoading
+@testable import Lupine
 
 struct ProtectedTests {
     private struct Refusal: Error {}
