@@ -11,7 +11,7 @@ extension HTTP2Machine {
         var refusal: HPACKError?
         var list = HeaderList()
         do throws(HPACKError) { list = try decoder.decode(block.span) } catch {
-            guard error.keepsTable else { throw .compression(error) }
+            guard error.leavesTablesEqual else { throw .compression(error) }
             refusal = error
         }
         let status = streams.status(of: stream)

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// Integers with a prefix of 1 to 8 bits: RFC 7541 §5.1.
+/// Encodes and decodes integers with a prefix of 1 to 8 bits: RFC 7541 §5.1.
+///
+/// The prefix is the low bits of the first octet. An integer that does not fit continues in further octets, of seven bits each.
 enum HPACKInteger {
     /// The largest integer that is accepted. No sensible index, length or table size is larger.
     static let largest = Int(Int32.max)
     /// The largest number of octets that may follow the prefix: five hold 35 bits.
-    private static let mostFollowing = 5
+    private static let maximumContinuationOctets = 5
     /// The largest number of octets of an integer, including the one with the prefix.
-    static let mostOctets = 1 + mostFollowing
+    static let maximumOctets = 1 + maximumContinuationOctets
 
     /// Reads the integer whose prefix is the low `prefix` bits of the octet at `index`, and advances `index` past it.
     @inline(__always)
@@ -18,6 +20,7 @@ enum HPACKInteger {
         let mask = (1 &<< prefix) &- 1
         let value = Int(bytes[index]) & mask
         index &+= 1
+        // A prefix with all bits set means that the integer continues in the next octets.
         return value < mask ? value : try decodeContinuation(bytes, at: &index, from: value)
     }
 
@@ -27,11 +30,11 @@ enum HPACKInteger {
         _ bytes: Span<UInt8>, at index: inout Int, from prefix: Int
     ) throws(HPACKError) -> Int {
         var value = prefix
-        for position in 0..<mostFollowing {
+        for position in 0..<maximumContinuationOctets {
             guard index < bytes.count else { throw .truncated }
             let octet = bytes[index]
             index &+= 1
-            // At most 255 + 127 << 28 after five octets, which is far from overflowing.
+            // At most `largest` + (127 << 28) in the last round, which is far from overflowing.
             value &+= Int(octet & 0x7F) &<< (7 &* position)
             guard value <= largest else { throw .integerOverflow }
             if octet & 0x80 == 0 { return value }
