@@ -77,7 +77,7 @@ struct GoAwayState: Hashable, Sendable {
         switch local {
         case .open:
             local = .announced
-            return .send(last: .last)
+            return .send(last: .largest)
         case .announced, .shuttingDown:
             return .nothing
         }

@@ -73,8 +73,8 @@ struct StreamTable: Sendable {
     /// The identifier of the next stream that a client opens; nil if no identifiers are left.
     var nextIdentifier: StreamID? {
         if highest.isConnection { return StreamID(1) }
-        // `last` is odd, so the identifier before it is `last - 2`.
-        return highest.rawValue < StreamID.last.rawValue &- 1 ? StreamID(highest.rawValue &+ 2) : nil
+        // `largest` is odd, so the identifier of a client before it is `largest - 2`.
+        return highest.rawValue < StreamID.largest.rawValue &- 1 ? StreamID(highest.rawValue &+ 2) : nil
     }
 
     /// Returns the lifecycle state of a stream.

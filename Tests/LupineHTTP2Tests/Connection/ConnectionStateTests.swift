@@ -12,7 +12,7 @@ import Testing
     static let local: [(State.Local, State.Event, State.Action, State.Local)] = {
         let (low, high) = (StreamID(3), StreamID(7))
         return [
-            (.open, .announce, .send(last: .last), .announced),
+            (.open, .announce, .send(last: .largest), .announced),
             (.open, .shutDown(last: low), .send(last: low), .shuttingDown(last: low)),
             (.open, .fail(last: low), .send(last: low), .shuttingDown(last: low)),
             (.announced, .announce, .nothing, .announced),
@@ -50,7 +50,7 @@ import Testing
     @Test("[H-6.18] the peer shuts down") func peerSide() {
         var state = State()
         #expect(state.allowsOpening && !state.isShuttingDown)
-        #expect(state.handle(.received(last: .last)) == .refuse(above: .last))
+        #expect(state.handle(.received(last: .largest)) == .refuse(above: .largest))
         #expect(!state.allowsOpening && state.isShuttingDown)
         #expect(state.handle(.received(last: StreamID(5))) == .refuse(above: StreamID(5)))
         #expect(state.handle(.received(last: StreamID(5))) == .refuse(above: StreamID(5)))
@@ -176,8 +176,8 @@ import Testing
         var table = StreamTable(.client, remembered: 2)
         #expect(table.nextIdentifier == StreamID(1))
         table.use(StreamID(0x7FFF_FFFD))
-        #expect(table.nextIdentifier == .last)
-        table.use(.last)
+        #expect(table.nextIdentifier == .largest)
+        table.use(.largest)
         #expect(table.nextIdentifier == nil)
     }
 }
