@@ -13,7 +13,7 @@ extension HTTP2Machine {
         guard streams.reset(stream, by: .send(.reset)) else { return }
         output.answer { FrameWriter.reset(stream, error.code, into: &$0) }
         if wasOpen { emit(.failed(stream, error)) }
-        try floods.spend(.provokedResets, at: now)
+        try floodGuard.record(.provokedResets, at: now)
     }
 
     /// Handles a stream error that the frame reader found (§5.4.2).
@@ -22,8 +22,8 @@ extension HTTP2Machine {
     ) throws(HTTP2ConnectionError) {
         // The reader reports only these two: an increment of zero, and a PRIORITY frame of a wrong length.
         switch error {
-        case .zeroIncrement: try floods.spend(.windowUpdates, at: now)
-        default: try floods.spend(.priorities, at: now)
+        case .zeroIncrement: try floodGuard.record(.windowUpdates, at: now)
+        default: try floodGuard.record(.priorities, at: now)
         }
         switch streams.status(of: stream) {
         case .open: try failStream(stream, .frame(error), now)
@@ -41,7 +41,7 @@ extension HTTP2Machine {
         case .idle: throw .unexpectedFrame(.rstStream, stream, .protocolError)
         case .skipped: throw .unexpectedFrame(.rstStream, stream, .protocolError)
         case .closed, .forgotten:
-            try floods.spend(.resets, at: now)
+            try floodGuard.record(.resets, at: now)
         case .open:
             // After a complete response, a server may stop the remaining request with NO_ERROR (§8.1). No work was wasted, so
             // this reset is not counted.
@@ -49,7 +49,7 @@ extension HTTP2Machine {
                 role == .client && code == .noError && streams.with(stream) { $0.peerMaySend } == false
             guard streams.reset(stream, by: .receive(.reset)) else { return }
             emit(.reset(stream, code))
-            if !isAfterResponse { try floods.spend(.resets, at: now) }
+            if !isAfterResponse { try floodGuard.record(.resets, at: now) }
         }
     }
 
@@ -57,7 +57,7 @@ extension HTTP2Machine {
 
     /// Applies SETTINGS and acknowledges them.
     mutating func receiveSettings(_ settings: [Setting], _ now: Duration) throws(HTTP2ConnectionError) {
-        try floods.spend(.settings, at: now)
+        try floodGuard.record(.settings, at: now)
         let previous = settingsExchange.peer
         do throws(HTTP2Error) { try settingsExchange.receive(settings) } catch { throw .frame(error) }
         // Every value is passed on, in order: the encoder must announce the smallest one too (RFC 7541 §4.2).
@@ -119,7 +119,7 @@ extension HTTP2Machine {
     mutating func receiveWindowUpdate(
         _ stream: StreamID, _ increment: Int, _ now: Duration
     ) throws(HTTP2ConnectionError) {
-        try floods.spend(.windowUpdates, at: now)
+        try floodGuard.record(.windowUpdates, at: now)
         if stream.isConnection {
             let wasClosed = sendWindow.available == 0
             do throws(FlowControlError) { try sendWindow.credit(increment) } catch {
@@ -150,7 +150,7 @@ extension HTTP2Machine {
     mutating func receiveGoAway(
         _ last: StreamID, _ code: HTTP2ErrorCode, _ debug: [UInt8], _ now: Duration
     ) throws(HTTP2ConnectionError) {
-        try floods.spend(.ignoredFrames, at: now)
+        try floodGuard.record(.ignoredFrames, at: now)
         switch goAway.handle(.received(last: last)) {
         case .raised(let previous): throw .goAwayRaised(last, after: previous)
         case .refuse(let last):
@@ -171,7 +171,7 @@ extension HTTP2Machine {
     mutating func receivePriorityUpdate(
         _ stream: StreamID, _ value: [UInt8], _ now: Duration
     ) throws(HTTP2ConnectionError) {
-        try floods.spend(.priorities, at: now)
+        try floodGuard.record(.priorities, at: now)
         switch streams.status(of: stream) {
         case .open: emit(.priority(stream, value: value))
         case .closed, .forgotten, .skipped: return

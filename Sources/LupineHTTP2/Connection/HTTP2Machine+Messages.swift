@@ -40,13 +40,13 @@ extension HTTP2Machine {
         guard goAway.accepts(stream) else {
             // The client has not received GOAWAY yet, and will see that its stream is above the last one (§6.8).
             streams.refuse(stream, room: settingsExchange.receiveInitial)
-            try floods.spend(.lateFrames, at: now)
+            try floodGuard.record(.lateFrames, at: now)
             return false
         }
         if let limit = settingsExchange.local.maxConcurrentStreams, streams.count >= limit {
             streams.refuse(stream, room: settingsExchange.receiveInitial)
             output.answer { FrameWriter.reset(stream, .refusedStream, into: &$0) }
-            try floods.spend(.provokedResets, at: now)
+            try floodGuard.record(.provokedResets, at: now)
             return false
         }
         var entry = makeEntry(stream, .request)
@@ -84,12 +84,12 @@ extension HTTP2Machine {
         let part: MessageReader.Part?
         do throws(MessageError) {
             part = try streams.with(stream) { entry throws(MessageError) in
-                try entry.reader.headers(list, endsStream: endsStream)
+                try entry.reader.readHeaders(list, endsStream: endsStream)
             }
         } catch {
             return try failStream(stream, .message(error), now)
         }
-        floods.earn(.received)
+        floodGuard.recordProgress(.received)
         var trailers = Fields()
         switch part {
         case .request(let request): emit(.request(stream, request))
@@ -108,7 +108,7 @@ extension HTTP2Machine {
         // The caller has already received the frame without END_STREAM, so it is allowed.
         _ = streams.receive(frame, on: stream)
         emit(.end(stream, trailers: trailers))
-        if streams.removeIfEnded(stream) { floods.earn(.streamEnded) }
+        if streams.removeIfEnded(stream) { floodGuard.recordProgress(.streamEnded) }
     }
 
     // MARK: DATA
@@ -141,7 +141,7 @@ extension HTTP2Machine {
     ) throws(HTTP2ConnectionError) -> Bool {
         // No content yet: checks whether content is allowed now.
         do throws(MessageError) {
-            try streams.with(stream) { entry throws(MessageError) in try entry.reader.content(0) }
+            try streams.with(stream) { entry throws(MessageError) in try entry.reader.readContent(0) }
         } catch {
             try failStream(stream, .message(error), now)
             return false
@@ -164,7 +164,7 @@ extension HTTP2Machine {
     ) throws(HTTP2ConnectionError) {
         switch streams.classifyLate(count, on: stream) {
         case .expected: return
-        case .doubtful: try floods.spend(.lateFrames, at: now)
+        case .doubtful: try floodGuard.record(.lateFrames, at: now)
         case .tooMuch: throw .unexpectedFrame(type, stream, .streamClosed)
         }
     }
@@ -183,9 +183,9 @@ extension HTTP2Machine {
         }
         do throws(MessageError) {
             try streams.with(stream) { entry throws(MessageError) in
-                if count > 0 { try entry.reader.content(count) }
+                if count > 0 { try entry.reader.readContent(count) }
                 // One octet more than allowed, so that the reader throws its error.
-                if count < range.count { try entry.reader.content(1) }
+                if count < range.count { try entry.reader.readContent(1) }
             }
         } catch {
             try failStream(stream, .message(error), now)
@@ -202,10 +202,10 @@ extension HTTP2Machine {
     ) throws(HTTP2ConnectionError) {
         guard case .settle(let count, let isWanted) = incoming.handle(.end) else { return }
         release(count.dropped, on: stream, isOpen: isWanted)
-        floods.earnPadding(count.content)
-        try floods.spend(.paddingOctets, count.padding, at: now)
-        if count.delivered >= FloodGuard.leastContent { floods.earn(.received) }
-        if count.content == 0, !endsStream { try floods.spend(.emptyData, at: now) }
+        floodGuard.recordContent(count.content)
+        try floodGuard.record(.paddingOctets, count.padding, at: now)
+        if count.delivered >= FloodGuard.minimumContent { floodGuard.recordProgress(.received) }
+        if count.content == 0, !endsStream { try floodGuard.record(.emptyData, at: now) }
         guard isWanted, endsStream, streams.isOpen(stream) else { return }
         do throws(MessageError) {
             try streams.with(stream) { entry throws(MessageError) in try entry.reader.end() }

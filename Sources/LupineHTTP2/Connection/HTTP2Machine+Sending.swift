@@ -43,7 +43,7 @@ extension HTTP2Machine {
         try requireSize(list)
         try recordSent(.headers(endsStream: endsStream), on: stream)
         write(list, on: stream, endsStream)
-        if streams.removeIfEnded(stream) { floods.earn(.streamEnded) }
+        if streams.removeIfEnded(stream) { floodGuard.recordProgress(.streamEnded) }
     }
 
     /// Appends all waiting frames, and the header of a DATA frame, to `output`. Returns the number of octets of content that the
@@ -66,8 +66,8 @@ extension HTTP2Machine {
         takeOutput(into: &output)
         FrameWriter.data(stream, length: room, endsStream: ends, into: &output)
         // Tiny frames do not count as progress: a peer that opens its window octet by octet would cause them.
-        if room == count || room >= FloodGuard.leastContent { floods.earn(.sent) }
-        if streams.removeIfEnded(stream) { floods.earn(.streamEnded) }
+        if room == count || room >= FloodGuard.minimumContent { floodGuard.recordProgress(.sent) }
+        if streams.removeIfEnded(stream) { floodGuard.recordProgress(.streamEnded) }
         return room
     }
 
@@ -131,7 +131,7 @@ extension HTTP2Machine {
             block.removeAll(keepingCapacity: true)
             swap(&block, &self.block)
         }
-        floods.earn(.sent)
+        floodGuard.recordProgress(.sent)
     }
 
     // MARK: Windows

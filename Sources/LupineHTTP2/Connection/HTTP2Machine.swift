@@ -22,7 +22,7 @@ package struct HTTP2Machine: Sendable {
     var streams: StreamTable
     var sendWindow = FlowWindow()
     var receiveWindow: ReceiveWindow
-    var floods: FloodGuard
+    var floodGuard: FloodGuard
     var output = ControlOutput()
     var goAway = GoAwayState()
     var incoming = IncomingData()
@@ -56,7 +56,7 @@ package struct HTTP2Machine: Sendable {
         settingsExchange = SettingsExchange(role)
         streams = StreamTable(role, remembered: limits.rememberedStreams)
         receiveWindow = ReceiveWindow(FlowWindow.initial)
-        floods = FloodGuard(limits: limits)
+        floodGuard = FloodGuard(limits: limits)
         if role == .client { output.write { $0 += FrameReader.clientPreface } }
         var settings = settings
         settings.maxHeaderListSize = settings.maxHeaderListSize ?? limits.lists.listOctets
@@ -163,21 +163,21 @@ package struct HTTP2Machine: Sendable {
             try receiveHeaders(stream, block, endsStream, now)
         // The reader refuses it first.
         case .pushPromise: throw .frame(.pushNotAllowed)
-        case .priority: try floods.spend(.priorities, at: now)
+        case .priority: try floodGuard.record(.priorities, at: now)
         case .reset(let stream, let code): try receiveReset(stream, code, now)
         case .settings(let settings): try receiveSettings(settings, now)
         case .settingsAcknowledged: try receiveSettingsAcknowledgement()
         case .ping(let octets):
-            try floods.spend(.pings, at: now)
+            try floodGuard.record(.pings, at: now)
             output.answer { FrameWriter.ping(octets, isAcknowledgement: true, into: &$0) }
         case .pingAcknowledged(let octets):
-            guard pingsAwaited > 0 else { return try floods.spend(.ignoredFrames, at: now) }
+            guard pingsAwaited > 0 else { return try floodGuard.record(.ignoredFrames, at: now) }
             pingsAwaited &-= 1
             emit(.pong(octets))
         case .goAway(let last, let code, let debug): try receiveGoAway(last, code, debug, now)
         case .windowUpdate(let stream, let increment): try receiveWindowUpdate(stream, increment, now)
         case .priorityUpdate(let stream, let value): try receivePriorityUpdate(stream, value, now)
-        case .ignored: try floods.spend(.ignoredFrames, at: now)
+        case .ignored: try floodGuard.record(.ignoredFrames, at: now)
         case .streamError(let stream, let error): try receiveStreamError(stream, error, now)
         }
     }

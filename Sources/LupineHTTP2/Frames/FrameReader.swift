@@ -4,8 +4,8 @@ import LupineHTTP
 
 /// Parses one direction of an HTTP/2 connection: consumes octets in pieces of any size, and returns frames.
 ///
-/// It does no I/O. The content of DATA is never copied: the reader returns it as ranges of the input. It returns other frames as a
-/// whole. `FrameLimits` and the largest frame that this endpoint allows limit the octets that it buffers for them. The reader
+/// It does no I/O. The content of DATA is never copied: the reader returns it as ranges of the input. It returns other frames as
+/// a whole. `FrameLimits` and the largest frame that this endpoint allows limit the octets that it buffers for them. The reader
 /// checks each frame by itself, and the order of frames within a header block. Its owner decides whether the state of the stream
 /// or connection allows a frame. After an error, each further call throws the same error.
 package struct FrameReader: Sendable {

@@ -7,8 +7,8 @@ enum FrameRule {
         case stream, connection, either
     }
 
-    /// Throws if the frame's type does not allow its length or its stream. The length of PRIORITY is not checked here: a wrong one
-    /// is only a stream error, which `FrameReader` reports.
+    /// Throws if the frame's type does not allow its length or its stream. The length of PRIORITY is not checked here: a wrong
+    /// one is only a stream error, which `FrameReader` reports.
     static func validate(_ header: FrameHeader) throws(HTTP2Error) {
         switch scope(of: header.type) {
         case .stream: if header.stream.isConnection { throw .streamNeeded(header.type) }

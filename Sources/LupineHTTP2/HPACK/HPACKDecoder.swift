@@ -97,8 +97,8 @@ package struct HPACKDecoder: Sendable {
         if let requiredSizeUpdate { throw .missingSizeUpdate(allowed: requiredSizeUpdate) }
     }
 
-    /// Decodes one field. Returns the error if the field makes the list exceed a limit, and nil otherwise. `appendsField` is false
-    /// after the list has exceeded a limit: the field then changes only the table.
+    /// Decodes one field. Returns the error if the field makes the list exceed a limit, and nil otherwise. `appendsField` is
+    /// false after the list has exceeded a limit: the field then changes only the table.
     @inline(__always)
     private mutating func decodeField(
         _ block: Span<UInt8>, at position: inout Int, into list: inout HeaderList, appendsField: Bool

@@ -171,8 +171,8 @@ package struct HPACKEncoder: Sendable {
 
     // MARK: Representations
 
-    /// Appends a literal field (RFC 7541 §6.2). `pattern` has the bits of the first octet that tell whether the field may be added
-    /// to a table; the index of the name begins in the `prefix` bits below them.
+    /// Appends a literal field (RFC 7541 §6.2). `pattern` has the high bits of the first octet, which tell whether the field may
+    /// be added to a table. The index of the name begins in the `prefix` bits below them.
     private func encodeLiteral(
         _ nameIndex: Int?, prefix: Int, pattern: UInt8, _ name: Span<UInt8>, _ value: Span<UInt8>,
         into output: inout OutputSpan<UInt8>

@@ -2,10 +2,10 @@
 
 /// Decodes Huffman-coded strings, four bits per step: RFC 7541 §5.2.
 ///
-/// The code is a binary tree: each bit leads from a node to the next, and each symbol is a leaf. 257 symbols make 256 inner nodes,
-/// which have the numbers 0 to 255. A step starts at an inner node and reads four bits. A table has, for each node and each value
-/// of four bits, the node at which the step ends and the symbol that it completes. After a symbol, a step continues at the root.
-/// No code has fewer than five bits, so a step completes at most one symbol.
+/// The code is a binary tree: each bit leads from a node to the next, and each symbol is a leaf. 257 symbols make 256 inner
+/// nodes, which have the numbers 0 to 255. A step starts at an inner node and reads four bits. A table has, for each node and
+/// each value of four bits, the node at which the step ends and the symbol that it completes. After a symbol, a step continues at
+/// the root. No code has fewer than five bits, so a step completes at most one symbol.
 enum HuffmanDecoder {
     /// The flag of a step that completes a symbol. Bits 8-15 of the step are then the symbol. Bits 0-7 are always the next node.
     private static let symbolFlag: UInt32 = 1 << 16

@@ -92,7 +92,7 @@ struct ClosedStreams: Sendable {
         guard let entry = entries[stream] else { return .doubtful }
         guard count <= entry.room else { return .tooMuch }
         entries[stream]?.room = entry.room &- count
-        if count >= FloodGuard.leastContent { return .expected }
+        if count >= FloodGuard.minimumContent { return .expected }
         guard entry.frames > 0 else { return .doubtful }
         entries[stream]?.frames = entry.frames &- 1
         return .expected

@@ -101,28 +101,28 @@ import Testing
         limits.pings = Allowance(atOnce: 3, perSecond: 2)
         var floodGuard = FloodGuard(limits: limits)
         let start = Duration.seconds(1_000_000)
-        for _ in 0..<3 { try floodGuard.spend(.pings, at: start) }
+        for _ in 0..<3 { try floodGuard.record(.pings, at: start) }
         #expect(throws: HTTP2ConnectionError.limitExceeded(.pings, allowed: 3)) {
-            try floodGuard.spend(.pings, at: start)
+            try floodGuard.record(.pings, at: start)
         }
         floodGuard = FloodGuard(limits: limits)
-        for _ in 0..<3 { try floodGuard.spend(.pings, at: start) }
+        for _ in 0..<3 { try floodGuard.record(.pings, at: start) }
         // Half a second restores one; a clock that goes backwards restores nothing.
-        try floodGuard.spend(.pings, at: start + .milliseconds(500))
+        try floodGuard.record(.pings, at: start + .milliseconds(500))
         #expect(throws: HTTP2ConnectionError.limitExceeded(.pings, allowed: 3)) {
-            try floodGuard.spend(.pings, at: .zero)
+            try floodGuard.record(.pings, at: .zero)
         }
         floodGuard = FloodGuard(limits: limits)
-        for _ in 0..<3 { try floodGuard.spend(.pings, at: start) }
+        for _ in 0..<3 { try floodGuard.record(.pings, at: start) }
         #expect(throws: HTTP2ConnectionError.self) {
-            try floodGuard.spend(.pings, at: start + .milliseconds(499))
+            try floodGuard.record(.pings, at: start + .milliseconds(499))
         }
         // Credit does not accumulate above the initial allowance.
         floodGuard = FloodGuard(limits: limits)
-        floodGuard.earn(.received)
-        for _ in 0..<3 { try floodGuard.spend(.pings, at: start + .seconds(3_600 * 24)) }
+        floodGuard.recordProgress(.received)
+        for _ in 0..<3 { try floodGuard.record(.pings, at: start + .seconds(3_600 * 24)) }
         #expect(throws: HTTP2ConnectionError.self) {
-            try floodGuard.spend(.pings, at: start + .seconds(3_600 * 24))
+            try floodGuard.record(.pings, at: start + .seconds(3_600 * 24))
         }
     }
 
@@ -134,12 +134,12 @@ import Testing
         limits.resets = Allowance(atOnce: 0, perSecond: 0)
         var floodGuard = FloodGuard(limits: limits)
         for time in [Duration.seconds(Int64.max), .zero, .seconds(-5), .seconds(Int64.max)] {
-            for _ in 0..<100 { try floodGuard.spend(.pings, at: time) }
+            for _ in 0..<100 { try floodGuard.record(.pings, at: time) }
         }
-        try floodGuard.spend(.settings, at: .seconds(Int64.max))
-        try floodGuard.spend(.paddingOctets, 0xFF_FFFF / 100, at: .seconds(Int64.max))
+        try floodGuard.record(.settings, at: .seconds(Int64.max))
+        try floodGuard.record(.paddingOctets, 0xFF_FFFF / 100, at: .seconds(Int64.max))
         #expect(throws: HTTP2ConnectionError.limitExceeded(.resets, allowed: 0)) {
-            try floodGuard.spend(.resets, at: .zero)
+            try floodGuard.record(.resets, at: .zero)
         }
     }
 
