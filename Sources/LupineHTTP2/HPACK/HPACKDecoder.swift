@@ -4,10 +4,11 @@ import LupineHTTP
 
 /// Decodes the header blocks of one direction of a connection, in the order in which they arrive: RFC 7541.
 ///
-/// A block is decoded as a whole; `HeaderBlockAssembler` has limited its size. The work is proportional to the size of the block,
-/// because fields beyond a limit of the list are not copied. If a list exceeds a limit, the decoder drops the list, but decodes
-/// the block to its end to keep the dynamic table up to date. It then throws, and can decode further blocks. After any other
-/// error, the tables of the two endpoints differ, and each further call throws that error again.
+/// A block is decoded as a whole; `HeaderBlockAssembler` has limited its size. If a list exceeds a limit, the decoder drops the
+/// list, but decodes the block to its end to keep the dynamic table up to date. It then throws, and can decode further blocks.
+/// From that limit on, a field that the block represents by its index is not copied. The work is therefore proportional to the
+/// size of the block. After any other error, the tables of the two endpoints differ, and each further call throws that error
+/// again.
 package struct HPACKDecoder: Sendable {
     /// The size of a dynamic table before any setting (RFC 9113 §6.5.2).
     package static let initialTableSize = 4_096
