@@ -29,6 +29,7 @@ extension HTTP2Machine {
         case .open: try failStream(stream, .frame(error), now)
         // An idle stream cannot be reset: the error becomes a connection error.
         case .idle: throw .frame(error)
+        // The peer may have sent the frame before it knew that the stream had ended.
         case .closed, .forgotten, .skipped: return
         }
     }
@@ -64,10 +65,10 @@ extension HTTP2Machine {
         for setting in settings where setting.identifier == .headerTableSize {
             encoder.setTableSizeLimit(Int(setting.value))
         }
-        let (old, new) = (previous.initialWindowSize, settingsExchange.peer.initialWindowSize)
-        if old != new {
+        let (oldSize, newSize) = (previous.initialWindowSize, settingsExchange.peer.initialWindowSize)
+        if oldSize != newSize {
             // In the order of identifiers, so that the error always names the same stream.
-            for stream in openStreams { try changeSendWindow(of: stream, from: old, to: new) }
+            for stream in openStreams { try changeSendWindow(of: stream, from: oldSize, to: newSize) }
         }
         output.writeProvoked { FrameWriter.settingsAcknowledgement(into: &$0) }
         emit(.settings(settingsExchange.peer))
@@ -163,7 +164,7 @@ extension HTTP2Machine {
                 _ = streams.reset(stream, by: .receive(.reset))
                 emit(.refused(stream))
             }
-        // The event `received` requires neither.
+        // Actions for other events than `received`.
         case .nothing, .send: return
         }
     }

@@ -24,6 +24,7 @@ extension HTTP2Machine {
             }
             if let limitError { return try failStream(stream, .headerList(limitError), now) }
             try receiveMessagePart(stream, list, endsStream, now)
+        // A received frame never gets the verdict `mayNotSend`.
         case .ignore, .mayNotSend:
             try receiveLateFrame(.headers, stream, flowControlled: 0, now)
         case .streamError(let code):
@@ -97,6 +98,7 @@ extension HTTP2Machine {
         case .interim(let head): emit(.interim(stream, head))
         case .response(let head): emit(.response(stream, head))
         case .trailers(let fields): trailers = fields
+        // Does not occur: the stream is open.
         case nil: return
         }
         if endsStream { endPeerSide(of: stream, by: .headers(endsStream: true), trailers: trailers) }
@@ -126,6 +128,7 @@ extension HTTP2Machine {
         switch streams.receive(.data(endsStream: false), on: stream) {
         case .proceed:
             isWanted = try debitWindow(of: stream, by: count, now)
+        // A received frame never gets the verdict `mayNotSend`.
         case .ignore, .mayNotSend:
             try receiveLateFrame(.data, stream, flowControlled: count, now)
         case .streamError(let code):
@@ -207,7 +210,7 @@ extension HTTP2Machine {
         _ stream: StreamID, _ endsStream: Bool, _ now: Duration
     ) throws(HTTP2ConnectionError) {
         guard case .release(let counts, let isWanted) = incomingData.handle(.end) else { return }
-        release(counts.dropped, on: stream, isOpen: isWanted)
+        release(counts.dropped, on: stream, includesStream: isWanted)
         floodGuard.recordContent(counts.content)
         try floodGuard.record(.paddingOctets, counts.padding, at: now)
         if counts.delivered >= FloodGuard.minimumContent { floodGuard.recordProgress(.received) }
@@ -222,15 +225,15 @@ extension HTTP2Machine {
         endPeerSide(of: stream, by: .data(endsStream: true), trailers: Fields())
     }
 
-    /// Returns consumed or dropped octets to the windows, and sends WINDOW_UPDATE when the increment is large enough. The octets
-    /// are returned to the window of the stream only if `isOpen`; the stream may also have closed since.
-    mutating func release(_ count: Int, on stream: StreamID, isOpen: Bool) {
+    /// Returns consumed or dropped octets to the connection's window, and sends WINDOW_UPDATE when the increment is large enough.
+    /// If `includesStream`, it does the same for the stream's window, unless the stream is closed.
+    mutating func release(_ count: Int, on stream: StreamID, includesStream: Bool) {
         // Even if `count` is 0: the peer may have used more of its window since, so that a WINDOW_UPDATE is due now.
         let increment = receiveWindow.release(count)
         if increment > 0 {
             output.writeProvoked { FrameWriter.windowUpdate(.connection, increment: increment, into: &$0) }
         }
-        guard isOpen else { return }
+        guard includesStream else { return }
         let streamIncrement =
             streams.withEntry(of: stream) { $0.peerMaySend ? $0.receiveWindow.release(count) : 0 } ?? 0
         if streamIncrement > 0 {

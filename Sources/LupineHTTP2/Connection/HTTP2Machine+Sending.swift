@@ -144,7 +144,7 @@ extension HTTP2Machine {
         precondition(count >= 0 && count <= unconsumed, "\(count) octets were not there to be consumed")
         unconsumed &-= count
         guard error == nil else { return }
-        release(count, on: stream, isOpen: true)
+        release(count, on: stream, includesStream: true)
     }
 
     /// Enlarges the connection's receive window, up to 1 GiB; it never shrinks.

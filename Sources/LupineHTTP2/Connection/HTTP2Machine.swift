@@ -24,7 +24,9 @@ package struct HTTP2Machine: Sendable {
     var sendWindow = FlowWindow()
     var receiveWindow: ReceiveWindow
     var floodGuard: FloodGuard
+    /// The frames that wait to be sent.
     var output = ControlOutput()
+    /// The GOAWAY frames that both endpoints have sent.
     var goAway = GoAwayState()
     /// The DATA frame that is being received.
     var incomingData = IncomingData()
@@ -38,6 +40,7 @@ package struct HTTP2Machine: Sendable {
     var pendingPings = 0
     /// The buffer for outgoing header blocks, kept for reuse.
     var blockBuffer: [UInt8] = []
+    /// The events that `next` has not returned yet.
     private var events = EventQueue()
     /// The error with which the connection has failed; nil if it has not.
     package private(set) var error: HTTP2ConnectionError?
@@ -166,6 +169,7 @@ package struct HTTP2Machine: Sendable {
             try receiveHeaders(stream, block, endsStream, now)
         // Does not occur: the reader throws first, because it does not allow push.
         case .pushPromise: throw .frame(.pushNotAllowed)
+        // Only counted: its signaling is deprecated (§5.3.2).
         case .priority: try floodGuard.record(.priorities, at: now)
         case .reset(let stream, let code): try receiveReset(stream, code, now)
         case .settings(let settings): try receiveSettings(settings, now)

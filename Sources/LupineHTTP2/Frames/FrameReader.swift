@@ -208,6 +208,7 @@ package struct FrameReader: Sendable {
         case .goAway: 8 &+ min(header.length &- 8, max(limits.debugOctets, 0))
         // Four octets, the prioritized stream, precede the priority field value.
         case .priorityUpdate: 4 &+ min(header.length &- 4, max(limits.priorityOctets, 0))
+        // PRIORITY and unknown types are ignored.
         default: 0
         }
     }
@@ -251,6 +252,7 @@ package struct FrameReader: Sendable {
                 payload.extracting(Self.fragmentRange(header, payload)),
                 endsBlock: header.flags.contains(.endHeaders))
         case .pushPromise:
+            // The promised stream identifier follows the Pad Length octet, if there is one.
             let promised = StreamID(payload.number(at: header.padLengthCount))
             guard promised.isServerInitiated else { throw .invalidPromisedStream(promised) }
             return try assembler.begin(
@@ -260,7 +262,7 @@ package struct FrameReader: Sendable {
         case .continuation:
             return try assembler.continueBlock(payload, endsBlock: header.flags.contains(.endHeaders))
         case .priority:
-            // The payload is ignored, but a wrong length is a stream error (§6.3).
+            // The five octets of the payload are ignored. Any other length is a stream error (§6.3).
             return header.length == 5
                 ? .priority(stream)
                 : .streamError(stream, .wrongLength(.priority, length: header.length))

@@ -14,6 +14,7 @@ struct HeaderBlockAssembler: Sendable {
     }
 
     private enum State: Sendable {
+        /// No header block is open.
         case idle
         /// Inside a header block of the stream.
         case open(StreamID, OpeningFrame)

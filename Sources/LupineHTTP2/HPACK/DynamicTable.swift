@@ -39,7 +39,7 @@ struct DynamicTable: Sendable {
         hasName(name, numbered: number) && ring[slot(number)].hasValue(value)
     }
 
-    /// Returns the index of the entry with a number, whether or not it is still in the table.
+    /// Returns the index of the entry with a number. The caller has checked that the entry is in the table.
     func index(ofNumber number: Int) -> Int { StaticTable.count &+ 1 &+ newestNumber &- number }
 
     /// Returns the position in `ring` of the entry with a number.
@@ -65,6 +65,7 @@ struct DynamicTable: Sendable {
     /// error (§4.4).
     mutating func insert(_ entry: TableEntry) {
         while mustEvict(for: entry.size) { evictOldest() }
+        // The table is empty, and stays so.
         guard entry.size <= maximumSize else { return }
         if count == ring.count { grow() }
         newestNumber &+= 1

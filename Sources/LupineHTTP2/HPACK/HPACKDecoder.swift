@@ -106,20 +106,20 @@ package struct HPACKDecoder: Sendable {
     ) throws(HPACKError) -> HPACKError? {
         // The highest bits tell the representations apart (RFC 7541 §6): 1 is an index, 01 a literal that is added to the table,
         // 001 a size update, 0001 a literal that must never be added, 0000 one that is not added.
-        let first = block[position]
-        if first & 0x80 != 0 {
+        let firstOctet = block[position]
+        if firstOctet & 0x80 != 0 {
             let entry = try entry(at: HPACKInteger.decode(block, at: &position, prefix: 7))
             guard appendsField else { return nil }
             if let limitError = limitError(forFieldOf: entry.size, in: list) { return limitError }
             list.append(entry)
             return nil
         }
-        if first & 0x40 != 0 {
+        if firstOctet & 0x40 != 0 {
             return try decodeLiteral(
                 block, at: &position, prefix: 6, .incremental, into: &list, appendsField: appendsField)
         }
-        if first & 0x20 != 0 { throw .misplacedSizeUpdate }
-        let indexing = first & 0x10 != 0 ? HeaderList.Indexing.never : .without
+        if firstOctet & 0x20 != 0 { throw .misplacedSizeUpdate }
+        let indexing = firstOctet & 0x10 != 0 ? HeaderList.Indexing.never : .without
         return try decodeLiteral(
             block, at: &position, prefix: 4, indexing, into: &list, appendsField: appendsField)
     }

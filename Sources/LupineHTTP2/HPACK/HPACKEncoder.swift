@@ -27,6 +27,7 @@ package struct HPACKEncoder: Sendable {
     package init(tableSizeLimit: Int = HPACKDecoder.initialTableSize) {
         ownTableSizeLimit = max(tableSizeLimit, 0)
         table = DynamicTable(maximumSize: HPACKDecoder.initialTableSize)
+        // Reduces the table if `tableSizeLimit` is smaller than the initial size.
         setTableSizeLimit(HPACKDecoder.initialTableSize)
     }
 
@@ -88,8 +89,8 @@ package struct HPACKEncoder: Sendable {
         name: Span<UInt8>, value: Span<UInt8>, _ indexing: HeaderList.Indexing,
         into output: inout OutputSpan<UInt8>
     ) {
-        // The patterns of RFC 7541 §6: 1 for an index, 01 for a literal that is added to the table, 0000 for one that is not, and
-        // 0001 for one that must never be.
+        // The highest bits of the first octet (RFC 7541 §6): 1 for an index, 01 for a literal that is added to the table, 0000
+        // for one that is not added, and 0001 for one that must never be added.
         let nameHash = FieldHash.hash(ofName: name)
         if indexing == .never || Self.isSensitive(name, value) {
             let nameIndex = indexOfName(nameHash, name)

@@ -62,11 +62,13 @@ enum HuffmanDecoder {
 
     /// The target of the edge from a node for one bit.
     private enum Edge {
+        /// The edge has not been added to the tree yet.
         case none
         case node(Int)
         case symbol(Int)
     }
 
+    /// Makes the tables from the code's tree.
     private static func makeTables() -> Tables {
         let edges = makeTree()
         var steps: [UInt32] = []
@@ -82,6 +84,7 @@ enum HuffmanDecoder {
         for symbol in HuffmanCode.lengths.indices {
             let code = HuffmanCode.codes[symbol]
             var node = 0
+            // From the highest bit of the code to the lowest, which leads to the symbol.
             for position in stride(from: Int(HuffmanCode.lengths[symbol]) - 1, through: 0, by: -1) {
                 let bit = Int(code >> UInt32(position) & 1)
                 if position == 0 {

@@ -42,8 +42,8 @@ struct NumbersByHash: Sendable {
     @discardableResult
     mutating func remove(_ hash: UInt64) -> Int? {
         var hole = slotIndex(of: hash)
-        let removed = slots[hole].number
-        guard removed != Self.unused else { return nil }
+        let removedNumber = slots[hole].number
+        guard removedNumber != Self.unused else { return nil }
         count &-= 1
         // A search ends at the first free slot. The slots after the hole that are in use therefore fill it, where their hashes
         // allow; otherwise a search for one of these hashes would end at the hole.
@@ -60,7 +60,7 @@ struct NumbersByHash: Sendable {
             hole = next
         }
         slots[hole].number = Self.unused
-        return removed
+        return removedNumber
     }
 
     /// Reduces a hash or a position to a valid position in `slots`.
@@ -69,6 +69,7 @@ struct NumbersByHash: Sendable {
     /// Returns the position in `slots` of a hash, or of the free slot in which it would be stored.
     @inline(__always)
     private func slotIndex(of hash: UInt64) -> Int {
+        // Read once: it does not change during the search.
         let mask = mask
         var index = Int(truncatingIfNeeded: hash) & mask
         while slots[index].number != Self.unused, slots[index].hash != hash { index = (index &+ 1) & mask }
@@ -77,8 +78,8 @@ struct NumbersByHash: Sendable {
 
     /// Doubles the number of slots, and stores each hash anew.
     private mutating func grow() {
-        let old = slots
-        slots = [Slot](repeating: Slot(hash: 0, number: Self.unused), count: old.count &* 2)
-        for slot in old where slot.number != Self.unused { slots[slotIndex(of: slot.hash)] = slot }
+        let oldSlots = slots
+        slots = [Slot](repeating: Slot(hash: 0, number: Self.unused), count: oldSlots.count &* 2)
+        for slot in oldSlots where slot.number != Self.unused { slots[slotIndex(of: slot.hash)] = slot }
     }
 }
