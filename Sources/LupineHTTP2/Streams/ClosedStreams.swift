@@ -4,8 +4,8 @@
 ///
 /// A late frame is one that the peer sent before it knew that this endpoint had reset or refused the stream. Streams that were
 /// reset are remembered, since late frames on them are allowed. A stream that both endpoints have ended is not stored: its
-/// identifier shows that it is not idle, and no frame may follow on it. Above the capacity, the oldest are forgotten. Up to the
-/// highest forgotten stream, a stream that is not remembered may have been ended or reset.
+/// identifier shows that it is not idle, and neither HEADERS nor DATA may follow on it. Above the capacity, the oldest are
+/// forgotten. Up to the highest forgotten stream, a stream that is not remembered may have been ended or reset.
 struct ClosedStreams: Sendable {
     /// What is known of a closed stream.
     enum Record: Sendable {
@@ -48,7 +48,7 @@ struct ClosedStreams: Sendable {
     /// A ring of the remembered streams in the order of their resets, starting at index `oldestIndex`.
     private var ring: [StreamID] = []
     private var oldestIndex = 0
-    /// The highest stream whose reset is no longer remembered; `connection` if there is none.
+    /// The highest stream whose reset has been forgotten; `connection` if there is none.
     private var highestForgotten = StreamID.connection
     /// The first ranges of identifiers that the peer has skipped.
     private var skippedRanges: [ClosedRange<StreamID>] = []
@@ -66,6 +66,7 @@ struct ClosedStreams: Sendable {
         if let entry = entries[stream] { return .known(entry.machine) }
         if skippedRanges.contains(where: { $0.contains(stream) }) { return .skipped }
         guard stream > highestForgotten else { return .forgotten }
+        // The resets of all streams above are remembered, so both endpoints have ended this one.
         return .known(HTTP2StreamMachine(role, stream, closed: .ended))
     }
 
@@ -92,6 +93,7 @@ struct ClosedStreams: Sendable {
 
     /// Classifies and counts a late frame: DATA with a payload of `count` octets, or HEADERS, for which `count` is 0.
     mutating func classifyLateFrame(of count: Int, on stream: StreamID) -> LateFrame {
+        // The stream is forgotten: what may still arrive on it is not known.
         guard let entry = entries[stream] else { return .doubtful }
         guard count <= entry.room else { return .tooMuch }
         entries[stream]?.room = entry.room &- count

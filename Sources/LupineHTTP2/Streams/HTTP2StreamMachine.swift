@@ -163,6 +163,7 @@ package struct HTTP2StreamMachine: Hashable, Sendable {
             return .streamError(.streamClosed)
         case (.headers, .closed(.ended)), (.data, .closed(.ended)):
             return .connectionError(.streamClosed)
+        // The peer may have sent the frame before it received RST_STREAM.
         case (.headers, .closed(.resetSent)), (.data, .closed(.resetSent)):
             return .ignore
 

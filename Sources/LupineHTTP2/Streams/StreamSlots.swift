@@ -5,7 +5,8 @@
 ///
 /// The identifiers of concurrently open streams are mostly consecutive, and a look-up in `NumbersByHash` then takes one step. A
 /// peer that chooses other identifiers can make a look-up take as many steps as there are streams; the owner limits their number.
-/// The indices start at 0 and have no gaps, since a new stream gets the index of a removed one if there is any.
+/// A new stream gets the index of a removed one if there is any. The array therefore needs no more elements than the largest
+/// number of streams that have been open at the same time.
 package struct StreamSlots: Sendable {
     /// The index of each stream, by its key.
     private var indices = NumbersByHash()
@@ -25,7 +26,7 @@ package struct StreamSlots: Sendable {
         UInt64(stream.rawValue >> 1) | UInt64(stream.rawValue & 1) << 32
     }
 
-    /// Returns the stream of a key.
+    /// Returns the stream whose key this is.
     private static func stream(_ key: UInt64) -> StreamID {
         StreamID(UInt32(truncatingIfNeeded: key) << 1 | UInt32(key >> 32))
     }
