@@ -7,8 +7,8 @@
 /// received it before.
 ///
 /// The limit of concurrent streams applies at once to streams that the peer opens: streams above it are refused, and their
-/// requests can be sent again. It also limits the PRIORITY_UPDATE frames for streams that are not open, since exceeding it is a
-/// connection error. For this check, a reduced limit applies only when the peer has acknowledged it.
+/// requests can be sent again. It also limits the streams that have a priority without being open: a PRIORITY_UPDATE above the
+/// limit is a connection error. For this check, a reduced limit therefore applies only when the peer has acknowledged it.
 struct SettingsExchange: Sendable {
     /// Settings that this endpoint has sent.
     private struct Announcement: Sendable {
@@ -62,6 +62,7 @@ struct SettingsExchange: Sendable {
         let change = settings.initialWindowSize &- local.initialWindowSize
         pending.append(Announcement(settings: settings, shrinkage: max(-change, 0), time: now))
         local = settings
+        // A reduction applies on acknowledgement.
         initialReceiveWindow &+= max(change, 0)
         return max(change, 0)
     }

@@ -37,7 +37,7 @@ struct FloodGuard: Sendable {
     private static let maximumElapsed: Int64 = 3_600_000
 
     private let limits: HTTP2Limits
-    /// The level of each kind, at the position of its raw value.
+    /// The levels of the ten kinds; that of a kind is at the position of its raw value.
     private var levels = InlineArray<10, Level>(repeating: Level())
 
     init(limits: HTTP2Limits) { self.limits = limits }
@@ -72,6 +72,7 @@ struct FloodGuard: Sendable {
             lower(.windowUpdates, by: 2)
         case .sent:
             lower(.pings, by: 1)
+            // The peer answers DATA with one WINDOW_UPDATE for the stream, and one for the connection.
             lower(.windowUpdates, by: 2)
         case .streamEnded:
             lower(.resets, by: 1)

@@ -55,6 +55,7 @@ package enum MessageDecoder {
         let fields = try pseudo.fields(of: list)
         guard let methodRange = pseudo[.method] else { throw .missingPseudoField(":method") }
         let method = try method(octets.extracting(methodRange))
+        // The target is a placeholder, and is set below.
         var request = ReceivedRequest(
             head: RequestHead(method: method, target: .asterisk, version: .http2, fields: fields),
             contentLength: try FieldRule.contentLength(fields))
@@ -73,7 +74,7 @@ package enum MessageDecoder {
             guard let path = pseudo[.path] else { throw .missingPseudoField(":path") }
             request.scheme = try schemeText(octets.extracting(scheme))
             request.protocol = pseudo[.protocol].map { octets.text($0) }
-            // The target of an extended CONNECT has the same form as that of other methods.
+            // The target of an extended CONNECT has the same form as that of other methods: it is parsed as that of GET.
             let targetMethod = pseudo[.protocol] == nil ? method : .get
             request.head.target = try originTarget(octets.text(path), targetMethod, octets.extracting(path))
         }

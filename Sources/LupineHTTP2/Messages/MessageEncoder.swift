@@ -13,9 +13,9 @@ package enum MessageEncoder {
     ) throws(HTTPError) -> HeaderList {
         try head.target.validate(for: head.method)
         try body.validate()
-        // Most requests set no Host, framing or connection-specific fields. Several checks can then be omitted.
-        let isPlain = !head.fields.mayHoldConnectionFields
-        if !isPlain { try refuseFraming(head.fields) }
+        // The connection fields include the framing fields and `Host`. Most requests have none, and need no search for each.
+        let mayHoldConnectionFields = head.fields.mayHoldConnectionFields
+        if mayHoldConnectionFields { try refuseFraming(head.fields) }
         var list = HeaderList()
         reserve(for: head, in: &list)
         list.append(":method", head.method.rawValue)
@@ -24,11 +24,11 @@ package enum MessageEncoder {
             list.append(":authority", head.target.description)
         case .origin(let path):
             list.append(":scheme", scheme)
-            try appendAuthority(head, mayHaveHost: !isPlain, to: &list)
+            try appendAuthority(head, mayHaveHost: mayHoldConnectionFields, to: &list)
             list.append(":path", path, indexing: .without)
         case .asterisk:
             list.append(":scheme", scheme)
-            try appendAuthority(head, mayHaveHost: !isPlain, to: &list)
+            try appendAuthority(head, mayHaveHost: mayHoldConnectionFields, to: &list)
             list.append(":path", "*")
         case .absolute(let text):
             try appendAbsolute(text, head.method, to: &list)
@@ -73,9 +73,9 @@ package enum MessageEncoder {
     /// Reserves capacity for all fields of a request. Besides those of the head, there may be four pseudo-fields and
     /// `content-length`, which take about 128 octets without the path.
     static func reserve(for head: RequestHead, in list: inout HeaderList) {
-        var path = 0
-        if case .origin(let text) = head.target { path = text.utf8.count }
-        list.reserve(fields: head.fields.count &+ 5, octets: head.fields.textCount &+ path &+ 128)
+        var pathCount = 0
+        if case .origin(let path) = head.target { pathCount = path.utf8.count }
+        list.reserve(fields: head.fields.count &+ 5, octets: head.fields.textCount &+ pathCount &+ 128)
     }
 
     /// Appends `:authority`: the value of the `Host` field if there is one, and otherwise the head's authority. `mayHaveHost` is
@@ -100,14 +100,15 @@ package enum MessageEncoder {
         _ text: String, _ method: Method, to list: inout HeaderList
     ) throws(HTTPError) {
         // The scheme ends at the first `:`. The authority ends at a `/` or `?`, and userinfo in it at the last `@`.
-        let parts = text.utf8.split(separator: 0x3A, maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = text.utf8.split(
+            separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[1].starts(with: "//".utf8) else {
             throw .invalidTarget(Excerpt(text))
         }
         let afterScheme = parts[1].dropFirst(2)
-        var host = afterScheme.prefix { $0 != 0x2F && $0 != 0x3F }
+        var host = afterScheme.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
         let path = afterScheme[host.endIndex...]
-        if let atSign = host.lastIndex(of: 0x40) { host = host[host.index(after: atSign)...] }
+        if let atSign = host.lastIndex(of: UInt8(ascii: "@")) { host = host[host.index(after: atSign)...] }
         let hostText = String(Substring(host))
         guard !host.isEmpty, Authority.isHostField(hostText.utf8.span) else {
             throw .invalidAuthority(Excerpt(hostText))
@@ -116,7 +117,7 @@ package enum MessageEncoder {
         list.append(":authority", hostText)
         // OPTIONS without a path addresses the server as a whole (§8.3.1).
         let prefix: String
-        if path.first == 0x2F {
+        if path.first == UInt8(ascii: "/") {
             prefix = ""
         } else {
             prefix = path.isEmpty && method == .options ? "*" : "/"

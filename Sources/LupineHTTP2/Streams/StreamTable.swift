@@ -27,13 +27,15 @@ struct StreamEntry: Sendable {
 struct StreamTable: Sendable {
     /// The lifecycle state of a stream, as far as the table knows it.
     enum Status: Sendable {
+        /// The stream has not been opened yet.
         case idle
+        /// The stream is open or half-closed.
         case open
         /// The stream is closed; its machine decides which frames are still allowed.
         case closed(HTTP2StreamMachine)
-        /// The stream is closed, and how it was closed is no longer known.
+        /// The stream is closed, but the table has forgotten how it was closed.
         case forgotten
-        /// The stream was never opened, and can no longer be, because a higher identifier has been used.
+        /// The client did not open the stream, and cannot open it after a higher one.
         case skipped
     }
 
