@@ -23,12 +23,12 @@ package struct Urgency: Hashable, Comparable, Sendable {
 
 extension Urgency {
     // The octets that are special in a Structured Field (RFC 9651).
-    private static let comma: UInt8 = 0x2C
-    private static let semicolon: UInt8 = 0x3B
-    private static let quote: UInt8 = 0x22
-    private static let backslash: UInt8 = 0x5C
-    private static let equals: UInt8 = 0x3D
-    private static let blanks: [UInt8] = [0x20, 0x09]
+    private static let comma = UInt8(ascii: ",")
+    private static let semicolon = UInt8(ascii: ";")
+    private static let quote = UInt8(ascii: "\"")
+    private static let backslash = UInt8(ascii: "\\")
+    private static let equals = UInt8(ascii: "=")
+    private static let blanks = [UInt8(ascii: " "), UInt8(ascii: "\t")]
 
     /// Parses the urgency in the value of a `priority` field, a dictionary (RFC 9651 §3.2). If the urgency is missing or invalid,
     /// the default applies (§4). If it occurs several times, the last one counts.
@@ -63,11 +63,11 @@ extension Urgency {
         let text = Array(keyAndValue[...last])
         // `u` without a value, or `u=` and a digit from 0 to 7; any other value is invalid.
         guard text.starts(with: "u".utf8), text.count == 1 || text[1] == Self.equals else { return }
-        guard text.count == 3, (0x30...0x37).contains(text[2]) else {
+        guard text.count == 3, (UInt8(ascii: "0")...UInt8(ascii: "7")).contains(text[2]) else {
             self = .normal
             return
         }
-        self = Urgency(text[2] - 0x30)
+        self = Urgency(text[2] - UInt8(ascii: "0"))
     }
 }
 
