@@ -166,8 +166,9 @@ extension HTTP2Machine {
 
     // MARK: Connection
 
-    /// Appends to `octets` all frames that wait to be sent. The owner calls it only when it has written the previous output:
-    /// output that was taken no longer counts towards the limit of unread output (`HTTP2Limits.waitingOctets`).
+    /// Moves all frames that wait to be sent to the end of `octets`. The owner calls it only when it has written the previous
+    /// output: octets in the buffer of the owner do not count towards `HTTP2Limits.waitingOctets`, which limits the output that
+    /// the peer does not read.
     package mutating func takeOutput(into octets: inout [UInt8]) { output.move(to: &octets) }
 
     /// Sends a PING; its acknowledgement is reported as `pong`.

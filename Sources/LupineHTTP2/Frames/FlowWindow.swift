@@ -57,8 +57,8 @@ package struct FlowWindow: Hashable, Sendable {
 
     /// Applies a change of SETTINGS_INITIAL_WINDOW_SIZE to the window of a stream, which changes by the same difference. The
     /// setting does not change the window of the connection.
-    package mutating func changeInitial(from old: Int, to new: Int) throws(FlowControlError) {
-        let difference = min(new, Self.largest) &- min(old, Self.largest)
+    package mutating func changeInitial(from oldSize: Int, to newSize: Int) throws(FlowControlError) {
+        let difference = min(newSize, Self.largest) &- min(oldSize, Self.largest)
         guard size &+ difference <= Self.largest else {
             throw .overflow(window: size, increment: difference)
         }

@@ -21,15 +21,15 @@ enum HPACKInteger {
         let value = Int(bytes[index]) & mask
         index &+= 1
         // A prefix with all bits set means that the integer continues in the next octets.
-        return value < mask ? value : try decodeContinuation(bytes, at: &index, from: value)
+        return value < mask ? value : try decodeContinuation(bytes, at: &index, prefixValue: value)
     }
 
-    /// Reads the octets after a prefix whose bits are all set: seven bits each, the lowest first; the highest bit of each octet
-    /// but the last is set.
+    /// Reads the octets after a prefix whose bits are all set, which has the value `prefixValue`. Each octet has seven bits of
+    /// the integer, the lowest first. The highest bit of each octet but the last is set.
     private static func decodeContinuation(
-        _ bytes: Span<UInt8>, at index: inout Int, from prefix: Int
+        _ bytes: Span<UInt8>, at index: inout Int, prefixValue: Int
     ) throws(HPACKError) -> Int {
-        var value = prefix
+        var value = prefixValue
         for position in 0..<maximumContinuationOctets {
             guard index < bytes.count else { throw .truncated }
             let octet = bytes[index]
@@ -45,6 +45,7 @@ enum HPACKInteger {
     /// Writes an integer from 0 to `largest`; `pattern` holds the bits of the first octet that precede the prefix.
     static func encode(_ value: Int, prefix: Int, pattern: UInt8, into output: inout OutputSpan<UInt8>) {
         let mask = (1 &<< prefix) &- 1
+        // A smaller value fits into the prefix. The prefix `mask`, with all bits set, means that the integer continues.
         guard value >= mask else { return output.append(pattern | UInt8(truncatingIfNeeded: value)) }
         output.append(pattern | UInt8(truncatingIfNeeded: mask))
         var remainder = value &- mask
