@@ -143,7 +143,7 @@ struct StreamMisbehaviourTests {
         case .wrongLength, .wrongOrder: heard.hasFailed
         case .lateHead, .keptWindow: heard.wasAnswered && heard.head == nil && !heard.isOver
         case .stallInBody: heard.head != nil && !heard.isOver
-        case .leaveInSteps: isWhole && heard.goAways.first?.last == .last
+        case .leaveInSteps: isWhole && heard.goAways.first?.last == .largest
         case .leaveAtOnce: isWhole && heard.goAways.first?.last == StreamID(1)
         case .leaveWithError: isWhole && heard.goAways.first?.code == .internalError
         case .disclaimed: heard.isRefused && heard.goAways.first?.last == .connection

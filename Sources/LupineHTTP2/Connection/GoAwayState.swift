@@ -2,25 +2,29 @@
 
 /// The GOAWAY state of both endpoints: RFC 9113 §6.8.
 ///
-/// A server shuts down in two steps: it first sends GOAWAY with the largest stream identifier, which announces the shutdown,
-/// and names the last stream in a second GOAWAY, after requests in flight have arrived. The last stream of a later GOAWAY is
-/// never above that of an earlier one.
+/// A server shuts down in two steps. A first GOAWAY with the largest stream identifier announces the shutdown. When the requests
+/// in flight have arrived, a second GOAWAY names the last stream that the server processes. The last stream of a later GOAWAY is
+/// never above that of an earlier one. In this file, an arrow precedes the states that may follow a state.
 struct GoAwayState: Hashable, Sendable {
     /// The GOAWAY that this endpoint has sent, if any.
     enum Local: Hashable, Sendable {
+        /// None.
         case open  // → announced, shuttingDown
         /// GOAWAY with the largest identifier: new streams are still accepted.
         case announced  // → shuttingDown
         /// GOAWAY with the last stream that is processed.
-        case shuttingDown(last: StreamID)  // → shuttingDown with a lower one
+        case shuttingDown(last: StreamID)  // → shuttingDown with a lower last stream
     }
 
     /// The GOAWAY that the peer has sent, if any.
     enum Peer: Hashable, Sendable {
+        /// None.
         case open  // → shuttingDown
-        case shuttingDown(last: StreamID)  // → shuttingDown with a lower one
+        /// GOAWAY with the last stream that the peer processes.
+        case shuttingDown(last: StreamID)  // → shuttingDown with a lower last stream
     }
 
+    /// What happens to the connection, as far as it concerns GOAWAY.
     enum Event: Hashable, Sendable {
         /// This endpoint announces its shutdown.
         case announce
@@ -35,10 +39,11 @@ struct GoAwayState: Hashable, Sendable {
     /// The action that an event requires.
     enum Action: Hashable, Sendable {
         case nothing
+        /// Send GOAWAY with this last stream.
         case send(last: StreamID)
-        /// The peer did not process this endpoint's streams above the given one.
+        /// Treat this endpoint's streams above the given one as refused: the peer does not process them.
         case refuse(above: StreamID)
-        /// The peer's GOAWAY names a higher last stream than its previous one, which is not allowed.
+        /// Fail the connection: the peer's GOAWAY names a higher last stream than its previous one, which is not allowed.
         case raised(after: StreamID)
     }
 
@@ -62,7 +67,7 @@ struct GoAwayState: Hashable, Sendable {
         }
     }
 
-    /// The only writer of both states.
+    /// Changes the state for an event, and returns the action that the event requires.
     mutating func handle(_ event: Event) -> Action {
         switch event {
         case .announce: announce()
@@ -77,7 +82,7 @@ struct GoAwayState: Hashable, Sendable {
         switch local {
         case .open:
             local = .announced
-            return .send(last: .last)
+            return .send(last: .largest)
         case .announced, .shuttingDown:
             return .nothing
         }
@@ -97,7 +102,7 @@ struct GoAwayState: Hashable, Sendable {
         }
     }
 
-    /// Records GOAWAY of the peer.
+    /// Records a GOAWAY of the peer.
     private mutating func receive(_ last: StreamID) -> Action {
         switch peer {
         case .open:

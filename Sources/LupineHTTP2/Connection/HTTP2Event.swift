@@ -5,16 +5,16 @@ package import LupineHTTP
 /// An event that a connection machine returns for its input.
 ///
 /// The events of each stream come in the order of HTTP/1.1: interim heads, a head, content, an end with trailers.
-/// A stream that is `reset`, `failed` or `refused` has no further events. Large cases that are rare on a client are
-/// indirect, since every event takes the space of the largest case.
+/// After `reset`, `failed` or `refused`, a stream has no further events. Large cases that are rare on a client are indirect,
+/// since every event takes the space of the largest case.
 package enum HTTP2Event: Hashable, Sendable {
-    /// All of the input was taken, and more is needed.
+    /// All of the input was consumed, and the next event needs more.
     case needMore
     /// On a server: a request begins.
     indirect case request(StreamID, ReceivedRequest)
     /// On a client: an interim response; the final one is still to come.
     case interim(StreamID, ResponseHead)
-    /// On a client: the final head.
+    /// On a client: the head of the final response.
     case response(StreamID, ResponseHead)
     /// Content, as a range of the input. It occupies the receive windows until the owner calls `consumed(_:on:)`.
     case content(StreamID, Range<Int>)

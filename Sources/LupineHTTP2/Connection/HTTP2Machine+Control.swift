@@ -8,27 +8,28 @@ extension HTTP2Machine {
     mutating func failStream(
         _ stream: StreamID, _ error: HTTP2StreamError, _ now: Duration
     ) throws(HTTP2ConnectionError) {
-        // A stream that is closed may still be reset, without an event: its owner knows already that it has ended.
+        // A closed stream may still be reset, without an event: the owner already knows that the stream has ended.
         let wasOpen = streams.isOpen(stream)
         guard streams.reset(stream, by: .send(.reset)) else { return }
-        output.answer { FrameWriter.reset(stream, error.code, into: &$0) }
+        output.writeProvoked { FrameWriter.reset(stream, error.code, into: &$0) }
         if wasOpen { emit(.failed(stream, error)) }
-        try floods.spend(.provokedResets, at: now)
+        try floodGuard.record(.provokedResets, at: now)
     }
 
     /// Handles a stream error that the frame reader found (§5.4.2).
     mutating func receiveStreamError(
         _ stream: StreamID, _ error: HTTP2Error, _ now: Duration
     ) throws(HTTP2ConnectionError) {
-        // The reader reports only these two: an increment of zero, and a PRIORITY frame of a wrong length.
+        // The reader reports only two errors: an increment of zero, and a PRIORITY frame of a wrong length.
         switch error {
-        case .zeroIncrement: try floods.spend(.windowUpdates, at: now)
-        default: try floods.spend(.priorities, at: now)
+        case .zeroIncrement: try floodGuard.record(.windowUpdates, at: now)
+        default: try floodGuard.record(.priorities, at: now)
         }
         switch streams.status(of: stream) {
         case .open: try failStream(stream, .frame(error), now)
         // An idle stream cannot be reset: the error becomes a connection error.
         case .idle: throw .frame(error)
+        // The peer may have sent the frame before it knew that the stream had ended.
         case .closed, .forgotten, .skipped: return
         }
     }
@@ -38,18 +39,18 @@ extension HTTP2Machine {
         _ stream: StreamID, _ code: HTTP2ErrorCode, _ now: Duration
     ) throws(HTTP2ConnectionError) {
         switch streams.status(of: stream) {
-        case .idle: throw .unexpectedFrame(.rstStream, stream, .protocolError)
-        case .skipped: throw .unexpectedFrame(.rstStream, stream, .protocolError)
+        case .idle, .skipped: throw .unexpectedFrame(.rstStream, stream, .protocolError)
         case .closed, .forgotten:
-            try floods.spend(.resets, at: now)
+            // Without an event: the owner already knows that the stream has ended.
+            try floodGuard.record(.resets, at: now)
         case .open:
             // After a complete response, a server may stop the remaining request with NO_ERROR (§8.1). No work was wasted, so
             // this reset is not counted.
             let isAfterResponse =
-                role == .client && code == .noError && streams.with(stream) { $0.peerMaySend } == false
+                role == .client && code == .noError && !streams.peerMaySend(on: stream)
             guard streams.reset(stream, by: .receive(.reset)) else { return }
             emit(.reset(stream, code))
-            if !isAfterResponse { try floods.spend(.resets, at: now) }
+            if !isAfterResponse { try floodGuard.record(.resets, at: now) }
         }
     }
 
@@ -57,19 +58,19 @@ extension HTTP2Machine {
 
     /// Applies SETTINGS and acknowledges them.
     mutating func receiveSettings(_ settings: [Setting], _ now: Duration) throws(HTTP2ConnectionError) {
-        try floods.spend(.settings, at: now)
+        try floodGuard.record(.settings, at: now)
         let previous = settingsExchange.peer
         do throws(HTTP2Error) { try settingsExchange.receive(settings) } catch { throw .frame(error) }
-        // Every value is passed on, in order: the encoder must announce the smallest one too (RFC 7541 §4.2).
+        // The encoder receives every value, in order, since it must announce the smallest one too (RFC 7541 §4.2).
         for setting in settings where setting.identifier == .headerTableSize {
             encoder.setTableSizeLimit(Int(setting.value))
         }
-        let (old, new) = (previous.initialWindowSize, settingsExchange.peer.initialWindowSize)
-        if old != new {
+        let (oldSize, newSize) = (previous.initialWindowSize, settingsExchange.peer.initialWindowSize)
+        if oldSize != newSize {
             // In the order of identifiers, so that the error always names the same stream.
-            for stream in openStreams { try changeSendWindow(of: stream, from: old, to: new) }
+            for stream in openStreams { try changeSendWindow(of: stream, from: oldSize, to: newSize) }
         }
-        output.answer { FrameWriter.settingsAcknowledgement(into: &$0) }
+        output.writeProvoked { FrameWriter.settingsAcknowledgement(into: &$0) }
         emit(.settings(settingsExchange.peer))
     }
 
@@ -78,7 +79,7 @@ extension HTTP2Machine {
         of stream: StreamID, from old: Int, to new: Int
     ) throws(HTTP2ConnectionError) {
         do throws(FlowControlError) {
-            try streams.with(stream) { entry throws(FlowControlError) in
+            try streams.withEntry(of: stream) { entry throws(FlowControlError) in
                 try entry.sendWindow.changeInitial(from: old, to: new)
             }
         } catch {
@@ -86,12 +87,12 @@ extension HTTP2Machine {
         }
     }
 
-    /// Applies the settings that the peer has acknowledged.
+    /// Handles an acknowledgement of SETTINGS: applies the settings that the peer has acknowledged.
     mutating func receiveSettingsAcknowledgement() throws(HTTP2ConnectionError) {
         guard let shrinkage = settingsExchange.acknowledge() else { throw .unexpectedAcknowledgement }
         reader.maximumFrameSize = settingsExchange.maximumFrameSize
-        // Both limits, in this order: the decoder remembers the smaller one, which the next header block must apply, even if a
-        // larger table has been announced since.
+        // First the acknowledged limit, then the one that applies now. The latter is larger if this endpoint has since announced
+        // a larger table. The decoder remembers the smaller one, to which the next header block must reduce the table.
         decoder.setTableSizeLimit(settingsExchange.acknowledged.headerTableSize)
         decoder.setTableSizeLimit(settingsExchange.headerTableSize)
         changeReceiveWindows(by: -shrinkage)
@@ -104,12 +105,12 @@ extension HTTP2Machine {
         guard difference != 0 else { return }
         // In the order of identifiers, so that the WINDOW_UPDATE frames are sent in that order.
         for stream in openStreams {
-            let due = streams.with(stream) { entry in
+            let increment = streams.withEntry(of: stream) { entry in
                 let increment = entry.receiveWindow.change(by: difference)
                 return entry.peerMaySend ? increment : 0
             }
-            guard let due, due > 0 else { continue }
-            output.answer { FrameWriter.windowUpdate(stream, increment: due, into: &$0) }
+            guard let increment, increment > 0 else { continue }
+            output.writeProvoked { FrameWriter.windowUpdate(stream, increment: increment, into: &$0) }
         }
     }
 
@@ -119,27 +120,29 @@ extension HTTP2Machine {
     mutating func receiveWindowUpdate(
         _ stream: StreamID, _ increment: Int, _ now: Duration
     ) throws(HTTP2ConnectionError) {
-        try floods.spend(.windowUpdates, at: now)
+        try floodGuard.record(.windowUpdates, at: now)
         if stream.isConnection {
-            let wasClosed = sendWindow.available == 0
+            let wasExhausted = sendWindow.available == 0
             do throws(FlowControlError) { try sendWindow.credit(increment) } catch {
                 throw .flowControl(error, .connection)
             }
-            if wasClosed { emit(.windowOpened(.connection)) }
+            if wasExhausted { emit(.windowOpened(.connection)) }
             return
         }
         switch streams.receive(.windowUpdate, on: stream) {
         case .proceed:
             do throws(FlowControlError) {
-                let opens = try streams.with(stream) { entry throws(FlowControlError) in
-                    let wasClosed = entry.sendWindow.available == 0
+                let isReopened = try streams.withEntry(of: stream) { entry throws(FlowControlError) in
+                    let wasExhausted = entry.sendWindow.available == 0
                     try entry.sendWindow.credit(increment)
-                    return wasClosed && entry.sendWindow.available > 0
+                    // A negative window may remain exhausted.
+                    return wasExhausted && entry.sendWindow.available > 0
                 }
-                if opens == true { emit(.windowOpened(stream)) }
+                if isReopened == true { emit(.windowOpened(stream)) }
             } catch {
                 try failStream(stream, .flowControl(error), now)
             }
+        // A received frame never gets the verdict `mayNotSend`.
         case .ignore, .mayNotSend: return
         case .streamError(let code): try failStream(stream, .closed(.windowUpdate, code), now)
         case .connectionError(let code): throw .unexpectedFrame(.windowUpdate, stream, code)
@@ -150,16 +153,18 @@ extension HTTP2Machine {
     mutating func receiveGoAway(
         _ last: StreamID, _ code: HTTP2ErrorCode, _ debug: [UInt8], _ now: Duration
     ) throws(HTTP2ConnectionError) {
-        try floods.spend(.ignoredFrames, at: now)
+        try floodGuard.record(.ignoredFrames, at: now)
         switch goAway.handle(.received(last: last)) {
         case .raised(let previous): throw .goAwayRaised(last, after: previous)
         case .refuse(let last):
             emit(.goAway(last: last, code, debug: debug))
             guard role == .client else { return }
             for stream in openStreams where stream > last {
+                // A reset of an open stream always succeeds.
                 _ = streams.reset(stream, by: .receive(.reset))
                 emit(.refused(stream))
             }
+        // Actions for other events than `received`.
         case .nothing, .send: return
         }
     }
@@ -171,14 +176,15 @@ extension HTTP2Machine {
     mutating func receivePriorityUpdate(
         _ stream: StreamID, _ value: [UInt8], _ now: Duration
     ) throws(HTTP2ConnectionError) {
-        try floods.spend(.priorities, at: now)
+        try floodGuard.record(.priorities, at: now)
         switch streams.status(of: stream) {
         case .open: emit(.priority(stream, value: value))
         case .closed, .forgotten, .skipped: return
         case .idle:
             let limit = settingsExchange.prioritizedStreamLimit(unlimited: limits.openStreams)
-            let isKnown = earlyPriorities[stream] != nil
-            guard stream.isClientInitiated, isKnown || earlyPriorities.count &+ streams.count < limit else {
+            let replacesPriority = earlyPriorities[stream] != nil
+            let hasRoom = replacesPriority || earlyPriorities.count &+ streams.count < limit
+            guard stream.isClientInitiated, hasRoom else {
                 throw .priorityOfUnknownStream(stream)
             }
             earlyPriorities[stream] = value

@@ -12,10 +12,10 @@ extension HTTP2Machine {
         guard role == .client, goAway.allowsOpening, streams.nextIdentifier != nil else {
             throw .connectionShuttingDown
         }
-        let allowed =
+        let peerLimit =
             settingsExchange.hasPeerSettings
             ? settingsExchange.peer.maxConcurrentStreams : limits.openStreamsAtFirst
-        let limit = min(allowed ?? .max, limits.openStreams)
+        let limit = min(peerLimit ?? .max, limits.openStreams)
         guard streams.count < limit else { throw .tooManyStreams(allowed: limit) }
     }
 
@@ -27,6 +27,7 @@ extension HTTP2Machine {
         try requireSize(list)
         guard let stream = streams.nextIdentifier else { throw .connectionShuttingDown }
         var entry = makeEntry(stream, .response(to: method))
+        // Always proceeds: a client may open an idle stream.
         _ = entry.machine.handle(.send(.headers(endsStream: endsStream)))
         streams.insert(stream, entry)
         let oldCount = waitingCount
@@ -43,35 +44,36 @@ extension HTTP2Machine {
         try requireSize(list)
         try recordSent(.headers(endsStream: endsStream), on: stream)
         write(list, on: stream, endsStream)
-        if streams.removeIfEnded(stream) { floods.earn(.streamEnded) }
+        if streams.removeIfEnded(stream) { floodGuard.recordProgress(.streamEnded) }
     }
 
     /// Appends all waiting frames, and the header of a DATA frame, to `output`. Returns the number of octets of content that the
-    /// caller must send after it: as many of `count` as the windows and the peer's frame size allow. If these are all of
-    /// `count` and `endsStream` is true, the frame ends the stream. Without room, nothing is written.
+    /// caller must send after the header: as many of `count` as the windows and the peer's frame size allow. If these are all of
+    /// `count` and `endsStream` is true, the frame ends the stream. If nothing can be sent now, nothing is written.
     package mutating func sendContent(
         _ count: Int, on stream: StreamID, endsStream: Bool, into output: inout [UInt8]
     ) throws(HTTP2SendError) -> Int {
         try requireNotFailed()
-        let room = min(count, sendRoom(of: stream), settingsExchange.peer.maxFrameSize)
-        let ends = endsStream && room == count
-        guard room > 0 || ends else {
+        let allowedCount = min(count, sendRoom(of: stream), settingsExchange.peer.maxFrameSize)
+        let isLastFrame = endsStream && allowedCount == count
+        guard allowedCount > 0 || isLastFrame else {
             try requireOpen(stream)
             return 0
         }
-        try recordSent(.data(endsStream: ends), on: stream)
-        // Neither window throws: `room` is at most what both allow.
-        _ = streams.with(stream) { try? $0.sendWindow.debit(room) }
-        try? sendWindow.debit(room)
+        try recordSent(.data(endsStream: isLastFrame), on: stream)
+        // Neither window throws: both allow at least `allowedCount` octets.
+        _ = streams.withEntry(of: stream) { try? $0.sendWindow.debit(allowedCount) }
+        try? sendWindow.debit(allowedCount)
         takeOutput(into: &output)
-        FrameWriter.data(stream, length: room, endsStream: ends, into: &output)
+        FrameWriter.data(stream, length: allowedCount, endsStream: isLastFrame, into: &output)
         // Tiny frames do not count as progress: a peer that opens its window octet by octet would cause them.
-        if room == count || room >= FloodGuard.leastContent { floods.earn(.sent) }
-        if streams.removeIfEnded(stream) { floods.earn(.streamEnded) }
-        return room
+        let isProgress = allowedCount == count || allowedCount >= FloodGuard.minimumContent
+        if isProgress { floodGuard.recordProgress(.sent) }
+        if streams.removeIfEnded(stream) { floodGuard.recordProgress(.streamEnded) }
+        return allowedCount
     }
 
-    /// Resets a stream that this endpoint no longer wants, or refuses. Does nothing if the stream is closed.
+    /// Resets a stream that this endpoint cancels or refuses. Does nothing if the stream is closed.
     package mutating func reset(_ stream: StreamID, _ code: HTTP2ErrorCode) {
         guard error == nil, streams.isOpen(stream), streams.reset(stream, by: .send(.reset)) else {
             return
@@ -82,15 +84,15 @@ extension HTTP2Machine {
     /// Sends PRIORITY_UPDATE from a client, for a stream whose response has not ended (RFC 9218 §7.1). Does nothing if the
     /// server's settings lack SETTINGS_NO_RFC7540_PRIORITIES, since it may then ignore the frame (§2.1.1).
     package mutating func sendPriority(_ value: Span<UInt8>, of stream: StreamID) {
-        guard error == nil, role == .client, value.count <= limits.frames.priorityOctets,
-            !settingsExchange.hasPeerSettings || settingsExchange.peer.noRFC7540Priorities,
-            streams.peerMaySend(on: stream)
+        let mayBeIgnored = settingsExchange.hasPeerSettings && !settingsExchange.peer.noRFC7540Priorities
+        guard error == nil, role == .client, !mayBeIgnored, streams.peerMaySend(on: stream),
+            value.count <= limits.frames.priorityOctets
         else { return }
         output.write { FrameWriter.priorityUpdate(stream, value: value, into: &$0) }
     }
 
-    /// The largest capacity of the header block buffer that is kept for reuse.
-    private static let keptBlock = 4_096
+    /// The largest capacity in octets of a `blockBuffer` that is kept for reuse.
+    private static let maximumBlockBufferCapacity = 4_096
 
     /// Throws if a header list is larger than the peer accepts.
     private func requireSize(_ list: HeaderList) throws(HTTP2SendError) {
@@ -100,7 +102,7 @@ extension HTTP2Machine {
 
     /// Throws if this endpoint may not send on the stream.
     private mutating func requireOpen(_ stream: StreamID) throws(HTTP2SendError) {
-        switch streams.with(stream, { $0.machine.state }) {
+        switch streams.withEntry(of: stream, { $0.machine.state }) {
         case .open, .halfClosedRemote: return
         case .idle, .reservedLocal, .reservedRemote, .halfClosedLocal, .closed, nil:
             throw .streamOver(stream)
@@ -111,15 +113,15 @@ extension HTTP2Machine {
     private mutating func recordSent(
         _ frame: HTTP2StreamMachine.Frame, on stream: StreamID
     ) throws(HTTP2SendError) {
-        let verdict = streams.with(stream) { $0.machine.handle(.send(frame)) }
+        let verdict = streams.withEntry(of: stream) { $0.machine.handle(.send(frame)) }
         guard verdict == .proceed else { throw .streamOver(stream) }
     }
 
     /// Encodes a header list and writes it as HEADERS and CONTINUATION frames.
     private mutating func write(_ list: HeaderList, on stream: StreamID, _ endsStream: Bool) {
-        // Takes the buffer out of `self` by a swap: a second reference would make the encoder copy it.
+        // Moves the buffer out of `self` by a swap: a second reference to it would make the encoder copy it.
         var block: [UInt8] = []
-        swap(&block, &self.block)
+        swap(&block, &blockBuffer)
         encoder.encode(list, into: &block)
         let maximumFrameSize = settingsExchange.peer.maxFrameSize
         output.write {
@@ -127,21 +129,22 @@ extension HTTP2Machine {
                 stream, block: block.span, endsStream: endsStream, maximumFrameSize: maximumFrameSize,
                 into: &$0)
         }
-        if block.capacity <= Self.keptBlock {
+        if block.capacity <= Self.maximumBlockBufferCapacity {
             block.removeAll(keepingCapacity: true)
-            swap(&block, &self.block)
+            swap(&block, &blockBuffer)
         }
-        floods.earn(.sent)
+        floodGuard.recordProgress(.sent)
     }
 
     // MARK: Windows
 
-    /// Called by the owner when delivered content has been consumed or dropped, even after its stream has ended.
+    /// Returns `count` octets of delivered content to the windows. The owner calls it when it has consumed or dropped the
+    /// content, even if the stream has ended.
     package mutating func consumed(_ count: Int, on stream: StreamID) {
         precondition(count >= 0 && count <= unconsumed, "\(count) octets were not there to be consumed")
         unconsumed &-= count
         guard error == nil else { return }
-        release(count, on: stream, isOpen: true)
+        release(count, on: stream, includesStream: true)
     }
 
     /// Enlarges the connection's receive window, up to 1 GiB; it never shrinks.
@@ -154,32 +157,36 @@ extension HTTP2Machine {
     /// Enlarges the receive window of a stream beyond the value in the settings.
     package mutating func raiseWindow(of stream: StreamID, to size: Int) {
         guard error == nil else { return }
-        let increment = streams.with(stream) { $0.peerMaySend ? $0.receiveWindow.raise(to: size) : 0 } ?? 0
-        guard increment > 0 else { return }
+        let increment = streams.withEntry(of: stream) {
+            $0.peerMaySend ? $0.receiveWindow.raise(to: size) : 0
+        }
+        guard let increment, increment > 0 else { return }
         output.write { FrameWriter.windowUpdate(stream, increment: increment, into: &$0) }
     }
 
     // MARK: Connection
 
-    /// Appends to `octets` all frames that wait to be sent. The owner calls it only when it has written the previous output:
-    /// output that was taken no longer counts towards the limit of unread output (`HTTP2Limits.waitingOctets`).
+    /// Moves all frames that wait to be sent to the end of `octets`. The owner calls it only when it has written the previous
+    /// output: octets in the buffer of the owner do not count towards `HTTP2Limits.waitingOctets`, which limits the output that
+    /// the peer does not read.
     package mutating func takeOutput(into octets: inout [UInt8]) { output.move(to: &octets) }
 
     /// Sends a PING; its acknowledgement is reported as `pong`.
     package mutating func sendPing(_ octets: UInt64) {
         guard error == nil else { return }
-        pingsAwaited &+= 1
+        pendingPings &+= 1
         output.write { FrameWriter.ping(octets, isAcknowledgement: false, into: &$0) }
     }
 
     /// Changes this endpoint's settings; the peer's acknowledgement is reported as `settingsAcknowledged`.
     package mutating func change(_ settings: HTTP2Settings, at now: Duration) {
         guard error == nil else { return }
-        announce(settings, at: now, isFirst: false)
+        sendSettings(settings, at: now, isFirst: false)
     }
 
-    /// Sends SETTINGS with the parameters that have changed; nothing if there are none, unless `isFirst`.
-    mutating func announce(_ settings: HTTP2Settings, at now: Duration, isFirst: Bool) {
+    /// Sends SETTINGS with the parameters that have changed. If there are none, it sends the frame only if `isFirst`: the first
+    /// frame of an endpoint must be SETTINGS, even without parameters.
+    mutating func sendSettings(_ settings: HTTP2Settings, at now: Duration, isFirst: Bool) {
         var settings = settings
         // A client refuses push. A server keeps the initial value, so that it does not send the setting.
         settings.enablePush = role == .server
@@ -208,9 +215,10 @@ extension HTTP2Machine {
     /// ended.
     package mutating func shutDown() {
         guard error == nil else { return }
-        sendGoAway(goAway.handle(.shutDown(last: role == .server ? streams.highest : .connection)))
+        sendGoAway(goAway.handle(.shutDown(last: role == .server ? streams.highestUsed : .connection)))
     }
 
+    /// Sends GOAWAY if the action requires it.
     private mutating func sendGoAway(_ action: GoAwayState.Action) {
         guard case .send(let last) = action else { return }
         output.write { FrameWriter.goAway(last: last, .noError, into: &$0) }

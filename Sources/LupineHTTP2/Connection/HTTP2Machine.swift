@@ -4,14 +4,14 @@ import LupineHTTP
 
 /// One HTTP/2 connection, as a client or a server: RFC 9113.
 ///
-/// Pure, without I/O: it takes octets and the time, and returns events and octets to send. It owns the shared state of the
-/// connection, namely header compression, windows, settings and the table of streams, and enforces the protocol and
-/// `HTTP2Limits`. Its owner reads the socket, writes the output of `takeOutput` and `sendContent`, and decides which
-/// stream sends when. Content is never copied: received content is returned as ranges of the input, and for sent content
-/// the machine writes only the frame header.
+/// A machine decides, and performs no I/O: it receives octets and the time, and returns events and octets to send. It owns the
+/// shared state of the connection: header compression, windows, settings and the table of streams. It enforces the protocol and
+/// `HTTP2Limits`. Its owner reads the socket, writes the output of `takeOutput` and `sendContent`, and decides which stream sends
+/// when. Content is never copied: the machine returns received content as ranges of the input, and writes only the frame header
+/// for sent content.
 ///
-/// Its memory is bounded whatever the peer does. A machine that has thrown throws the same error again; GOAWAY is then the
-/// last frame in its output.
+/// The memory of a machine is bounded, whatever the peer does. After `next` has thrown, each further call of it throws the same
+/// error, and GOAWAY is the last frame in the output.
 package struct HTTP2Machine: Sendable {
     let role: HTTP2Role
     let limits: HTTP2Limits
@@ -20,28 +20,34 @@ package struct HTTP2Machine: Sendable {
     var encoder: HPACKEncoder
     var settingsExchange: SettingsExchange
     var streams: StreamTable
+    /// The windows of the connection; those of the streams are in `streams`.
     var sendWindow = FlowWindow()
     var receiveWindow: ReceiveWindow
-    var floods: FloodGuard
+    var floodGuard: FloodGuard
+    /// The frames that wait to be sent.
     var output = ControlOutput()
+    /// The GOAWAY frames that both endpoints have sent.
     var goAway = GoAwayState()
-    var incoming = IncomingData()
-    /// The priorities of streams that the client has not opened yet.
+    /// The DATA frame that is being received.
+    var incomingData = IncomingData()
+    /// The priority field values of streams that the client has not opened yet.
     var earlyPriorities: [StreamID: [UInt8]] = [:]
     /// The number of octets of the HEADERS and CONTINUATION frames with which this endpoint opened its last stream.
     package var openingOctets = 0
-    /// The octets of content that were delivered and not yet reported to `consumed(_:on:)`.
+    /// The number of octets of content that were delivered and not yet reported to `consumed(_:on:)`.
     var unconsumed = 0
-    /// The number of PINGs that await their acknowledgements.
-    var pingsAwaited = 0
+    /// The number of PINGs that the peer has not acknowledged.
+    var pendingPings = 0
     /// The buffer for outgoing header blocks, kept for reuse.
-    var block: [UInt8] = []
+    var blockBuffer: [UInt8] = []
+    /// The events that `next` has not returned yet.
     private var events = EventQueue()
-    private var failure: HTTP2ConnectionError?
+    /// The error with which the connection has failed; nil if it has not.
+    package private(set) var error: HTTP2ConnectionError?
 
-    /// Creates a machine for a new connection, with the preface in its output. The connection's receive window becomes
-    /// `window`, if that is larger than the initial one. A client always refuses push. Unless `settings` has a limit of header
-    /// lists, that of `limits` is announced.
+    /// Creates a machine for a new connection, with the connection preface in its output. The connection's receive window becomes
+    /// `window`, if that is larger than the initial one. A client always refuses push. If `settings` has no limit of header
+    /// lists, the machine announces that of `limits`.
     package init(
         _ role: HTTP2Role, settings: HTTP2Settings = HTTP2Machine.defaultSettings,
         window: Int = FlowWindow.initial, limits: HTTP2Limits = HTTP2Limits(), at now: Duration
@@ -49,18 +55,18 @@ package struct HTTP2Machine: Sendable {
         self.role = role
         self.limits = limits
         reader = FrameReader(role, limits: limits.frames)
-        // The settings refuse push, too. PUSH_PROMISE is an error even before the server has acknowledged them.
+        // The settings refuse push, too. With this, PUSH_PROMISE is an error even before the server has acknowledged them.
         reader.allowsPush = false
         decoder = HPACKDecoder(limits: limits.lists)
         encoder = HPACKEncoder(tableSizeLimit: limits.encoderTableOctets)
         settingsExchange = SettingsExchange(role)
-        streams = StreamTable(role, remembered: limits.rememberedStreams)
+        streams = StreamTable(role, rememberedStreams: limits.rememberedStreams)
         receiveWindow = ReceiveWindow(FlowWindow.initial)
-        floods = FloodGuard(limits: limits)
+        floodGuard = FloodGuard(limits: limits)
         if role == .client { output.write { $0 += FrameReader.clientPreface } }
         var settings = settings
         settings.maxHeaderListSize = settings.maxHeaderListSize ?? limits.lists.listOctets
-        announce(settings, at: now, isFirst: true)
+        sendSettings(settings, at: now, isFirst: true)
         raiseWindow(to: window)
     }
 
@@ -82,12 +88,13 @@ package struct HTTP2Machine: Sendable {
     /// The number of streams that are open or half-closed.
     package var streamCount: Int { streams.count }
     /// The streams that are open or half-closed, in the order of their identifiers.
-    package var openStreams: [StreamID] { streams.open }
+    package var openStreams: [StreamID] { streams.openStreams }
     /// The time of the oldest SETTINGS that the peer has not acknowledged; the owner decides on the timeout.
     package var settingsPendingSince: Duration? { settingsExchange.pendingSince }
-    /// Whether no streams are left after this endpoint's final GOAWAY or any GOAWAY of the peer: the connection can be closed.
+    /// Whether the connection can be closed: this endpoint has sent its final GOAWAY, or the peer has sent any GOAWAY, and no
+    /// streams are left.
     package var isDrained: Bool { goAway.isShuttingDown && streams.count == 0 }
-    /// Whether the input so far ends at the end of a frame and header block, so that a close truncates nothing.
+    /// Whether the input so far ends at the end of a frame and header block: a close of the connection then truncates nothing.
     package var isBetweenFrames: Bool { reader.isBetweenFrames }
     /// The number of octets that wait to be sent.
     package var waitingCount: Int { output.octets.count }
@@ -104,11 +111,9 @@ package struct HTTP2Machine: Sendable {
     /// checked.
     package var windowsAddUp: Bool {
         guard unconsumed == 0 else { return false }
-        return failure != nil || !isBetweenFrames
+        return error != nil || !isBetweenFrames
             || receiveWindow.available &+ receiveWindow.pendingIncrement == receiveWindow.target
     }
-    /// The error with which the connection has failed; nil if it has not.
-    package var error: HTTP2ConnectionError? { failure }
     /// The number of octets of DATA that can be sent on the connection now, on all streams together.
     package var sendRoom: Int { sendWindow.available }
 
@@ -124,7 +129,7 @@ package struct HTTP2Machine: Sendable {
     package mutating func next(
         _ input: Span<UInt8>, at now: Duration
     ) throws(HTTP2ConnectionError) -> (event: HTTP2Event, consumed: Int) {
-        if let failure { throw failure }
+        if let error { throw error }
         var consumed = 0
         do throws(HTTP2ConnectionError) {
             while true {
@@ -133,7 +138,7 @@ package struct HTTP2Machine: Sendable {
                 if case .needMore = frame { return (.needMore, consumed &+ count) }
                 try handle(frame, at: consumed, now)
                 consumed &+= count
-                guard output.provoked <= limits.waitingOctets else {
+                guard output.provokedCount <= limits.waitingOctets else {
                     throw .limitExceeded(.waitingOctets, allowed: limits.waitingOctets)
                 }
             }
@@ -143,9 +148,10 @@ package struct HTTP2Machine: Sendable {
         }
     }
 
+    /// Returns the next event of the frame reader, and the number of octets of `input` that it consumed.
     private mutating func nextFrame(
         _ input: Span<UInt8>
-    ) throws(HTTP2ConnectionError) -> (FrameEvent, Int) {
+    ) throws(HTTP2ConnectionError) -> (event: FrameEvent, consumed: Int) {
         do throws(HTTP2Error) { return try reader.next(input) } catch { throw .frame(error) }
     }
 
@@ -161,23 +167,24 @@ package struct HTTP2Machine: Sendable {
         case .dataEnded(let stream, let endsStream): try endData(stream, endsStream, now)
         case .headers(let stream, let block, let endsStream):
             try receiveHeaders(stream, block, endsStream, now)
-        // The reader refuses it first.
+        // Does not occur: the reader throws first, because it does not allow push.
         case .pushPromise: throw .frame(.pushNotAllowed)
-        case .priority: try floods.spend(.priorities, at: now)
+        // Only counted: its signaling is deprecated (§5.3.2).
+        case .priority: try floodGuard.record(.priorities, at: now)
         case .reset(let stream, let code): try receiveReset(stream, code, now)
         case .settings(let settings): try receiveSettings(settings, now)
         case .settingsAcknowledged: try receiveSettingsAcknowledgement()
         case .ping(let octets):
-            try floods.spend(.pings, at: now)
-            output.answer { FrameWriter.ping(octets, isAcknowledgement: true, into: &$0) }
+            try floodGuard.record(.pings, at: now)
+            output.writeProvoked { FrameWriter.ping(octets, isAcknowledgement: true, into: &$0) }
         case .pingAcknowledged(let octets):
-            guard pingsAwaited > 0 else { return try floods.spend(.ignoredFrames, at: now) }
-            pingsAwaited &-= 1
+            guard pendingPings > 0 else { return try floodGuard.record(.ignoredFrames, at: now) }
+            pendingPings &-= 1
             emit(.pong(octets))
         case .goAway(let last, let code, let debug): try receiveGoAway(last, code, debug, now)
         case .windowUpdate(let stream, let increment): try receiveWindowUpdate(stream, increment, now)
         case .priorityUpdate(let stream, let value): try receivePriorityUpdate(stream, value, now)
-        case .ignored: try floods.spend(.ignoredFrames, at: now)
+        case .ignored: try floodGuard.record(.ignoredFrames, at: now)
         case .streamError(let stream, let error): try receiveStreamError(stream, error, now)
         }
     }
@@ -189,39 +196,42 @@ package struct HTTP2Machine: Sendable {
 
     /// Fails the connection, and writes GOAWAY. The owner calls it for errors that it detects, such as `.settingsTimeout`.
     package mutating func fail(_ error: HTTP2ConnectionError) {
-        guard failure == nil else { return }
-        failure = error
+        guard self.error == nil else { return }
+        self.error = error
+        // Events that the owner has not received are dropped.
         events = EventQueue()
-        let action = goAway.handle(.fail(last: role == .server ? streams.highest : .connection))
+        let action = goAway.handle(.fail(last: role == .server ? streams.highestUsed : .connection))
         guard case .send(let last) = action else { return }
         output.write { FrameWriter.goAway(last: last, error.code, into: &$0) }
     }
 
     /// Throws if the connection has failed.
     func requireNotFailed() throws(HTTP2SendError) {
-        guard failure == nil else { throw .connectionOver }
+        guard error == nil else { throw .connectionOver }
     }
 }
 
-/// The queue of events to return; a frame causes one or two, except for GOAWAY, which causes one for each refused stream.
+/// The queue of events to return. Most frames cause one or two; GOAWAY causes one more for each refused stream.
 private struct EventQueue: Sendable {
     private var events: [HTTP2Event] = []
-    /// The number of events in `events` that have been returned already; 0 if the queue is empty.
-    private var first = 0
+    /// The number of events in `events` that were removed from the queue; 0 if the queue is empty.
+    private var removedCount = 0
 
     mutating func append(_ event: consuming HTTP2Event) { events.append(event) }
 
+    /// Removes and returns the first event; nil if the queue is empty.
     mutating func removeFirst() -> HTTP2Event? {
-        guard first &+ 1 < events.count else {
-            // `popLast` does not copy the event, which is usually the only one.
-            let event = events.popLast()
-            if first > 0 {
-                events.removeAll(keepingCapacity: true)
-                first = 0
-            }
-            return event
+        let isLast = removedCount &+ 1 >= events.count
+        guard isLast else {
+            defer { removedCount &+= 1 }
+            return events[removedCount]
         }
-        defer { first &+= 1 }
-        return events[first]
+        // `popLast` does not copy the event, which is usually the only one.
+        let event = events.popLast()
+        if removedCount > 0 {
+            events.removeAll(keepingCapacity: true)
+            removedCount = 0
+        }
+        return event
     }
 }

@@ -4,7 +4,7 @@
 package enum HTTP2SendError: Error, Hashable, Sendable {
     /// The connection has failed.
     case connectionOver
-    /// No stream can be opened any more: an endpoint has sent GOAWAY, or no identifiers are left.
+    /// No further stream can be opened: an endpoint has sent GOAWAY, or no identifiers are left.
     case connectionShuttingDown
     /// The number of open streams has reached the limit of the peer or of this endpoint.
     case tooManyStreams(allowed: Int)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// A stream error of the peer, for which this endpoint resets the stream (RFC 9113 §5.4.2). The connection continues.
+/// An error of the peer for which this endpoint resets the stream (RFC 9113 §5.4.2). The connection continues.
 package enum HTTP2StreamError: Error, Hashable, Sendable {
     /// A message is malformed.
     case message(MessageError)
-    /// A header list exceeds a limit.
+    /// A header list exceeds a limit of `HPACKLimits`.
     case headerList(HPACKError)
     /// A frame is invalid in a way that affects only the stream.
     case frame(HTTP2Error)

@@ -2,7 +2,7 @@
 
 /// An event that a frame reader returns for its input.
 package enum FrameEvent: Hashable, Sendable {
-    /// All of the input was taken, and more is needed.
+    /// All of the input was consumed, and the next event needs more.
     case needMore
     /// A DATA frame begins. Its payload, including padding, counts `flowControlled` octets for flow control.
     case dataBegan(StreamID, flowControlled: Int)
@@ -16,11 +16,16 @@ package enum FrameEvent: Hashable, Sendable {
     case pushPromise(StreamID, promised: StreamID, block: [UInt8])
     /// A PRIORITY frame, whose signaling is deprecated (RFC 9113 §5.3.2).
     case priority(StreamID)
+    /// RST_STREAM.
     case reset(StreamID, HTTP2ErrorCode)
     case settings([Setting])
+    /// SETTINGS with the ACK flag.
     case settingsAcknowledged
+    /// PING with its eight octets of opaque data.
     case ping(UInt64)
+    /// PING with the ACK flag.
     case pingAcknowledged(UInt64)
+    /// GOAWAY. The sender has not processed, and does not process, streams above `last`.
     case goAway(last: StreamID, HTTP2ErrorCode, debug: [UInt8])
     case windowUpdate(StreamID, increment: Int)
     /// The priority field value for a stream, as received (RFC 9218 §7.1).

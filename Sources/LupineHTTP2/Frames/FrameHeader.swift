@@ -71,7 +71,7 @@ package struct FrameFlags: OptionSet, Hashable, Sendable {
 
 /// The nine octets that precede the payload of each frame: RFC 9113 §4.1.
 package struct FrameHeader: Hashable, Sendable {
-    /// The length of a frame header in octets.
+    /// The number of octets of a frame header.
     package static let count = 9
 
     /// The length of the payload in octets.
@@ -83,7 +83,7 @@ package struct FrameHeader: Hashable, Sendable {
     /// The stream that the frame is sent on.
     package var stream: StreamID
 
-    /// Creates a header from its parts.
+    /// Creates a header from its fields.
     package init(length: Int, type: FrameType, flags: FrameFlags = [], stream: StreamID) {
         self.length = length
         self.type = type
@@ -108,40 +108,42 @@ package struct FrameHeader: Hashable, Sendable {
     var prefixLength: Int {
         switch type {
         case .data: padLengthCount
+        // The five octets of priority, and the four of the promised stream identifier.
         case .headers: padLengthCount &+ (flags.contains(.priority) ? 5 : 0)
         case .pushPromise: padLengthCount &+ 4
         default: 0
         }
     }
 
-    /// The number of octets of Pad Length.
+    /// The number of octets of the Pad Length field.
     var padLengthCount: Int { flags.contains(.padded) ? 1 : 0 }
 }
 
-/// Assembles a frame header octet by octet when the input ends inside it.
+/// Assembles a frame header octet by octet, if the header is split between two pieces of input.
 struct FrameHeaderParser: Sendable {
-    private var taken = 0
-    /// The first five octets: length, type and flags.
-    private var front: UInt64 = 0
-    /// The last four octets: the stream identifier.
-    private var back: UInt32 = 0
+    /// The number of octets of the header so far.
+    private var count = 0
+    /// The first five octets, in network byte order: 24 bits of length, 8 of type and 8 of flags.
+    private var lengthTypeFlags: UInt64 = 0
+    /// The last four octets, in network byte order: the stream identifier.
+    private var stream: UInt32 = 0
 
-    /// Whether no octet of a header has been taken.
-    var isAtStart: Bool { taken == 0 }
+    /// Whether the parser has consumed no octet of a header.
+    var isAtStart: Bool { count == 0 }
 
-    /// Takes one octet. Returns the header if the octet was its last; the parser is then ready for the next header.
-    mutating func take(_ octet: UInt8) -> FrameHeader? {
-        if taken < 5 {
-            front = front << 8 | UInt64(octet)
+    /// Consumes one octet. Returns the header if the octet was its last; the parser is then ready for the next header.
+    mutating func consume(_ octet: UInt8) -> FrameHeader? {
+        if count < 5 {
+            lengthTypeFlags = lengthTypeFlags << 8 | UInt64(octet)
         } else {
-            back = back << 8 | UInt32(octet)
+            stream = stream << 8 | UInt32(octet)
         }
-        taken &+= 1
-        guard taken == FrameHeader.count else { return nil }
+        count &+= 1
+        guard count == FrameHeader.count else { return nil }
         let header = FrameHeader(
-            length: Int(front >> 16 & 0xFF_FFFF),
-            type: FrameType(rawValue: UInt8(truncatingIfNeeded: front >> 8)),
-            flags: FrameFlags(rawValue: UInt8(truncatingIfNeeded: front)), stream: StreamID(back))
+            length: Int(lengthTypeFlags >> 16 & 0xFF_FFFF),
+            type: FrameType(rawValue: UInt8(truncatingIfNeeded: lengthTypeFlags >> 8)),
+            flags: FrameFlags(rawValue: UInt8(truncatingIfNeeded: lengthTypeFlags)), stream: StreamID(stream))
         self = FrameHeaderParser()
         return header
     }

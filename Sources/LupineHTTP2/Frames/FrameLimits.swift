@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Limits on the memory that a peer can make the frame reader use, and on the work without progress that it can cause. Each
-/// property is the largest allowed number of what its comment names.
+/// Limits on the memory that a peer can make the frame reader use, and on the work that a peer can cause without progress.
+///
+/// Each property is the largest allowed number of what its comment names.
 package struct FrameLimits: Hashable, Sendable {
     /// Octets of a header block, in all its frames together.
     package var headerBlockOctets = 256 * 1024
@@ -11,7 +12,7 @@ package struct FrameLimits: Hashable, Sendable {
     package var emptyContinuationFrames = 4
     /// Settings in one SETTINGS frame.
     package var settingsCount = 128
-    /// Octets of GOAWAY's debug data that are kept; further ones are dropped.
+    /// Octets of GOAWAY's debug data that the event contains; further ones are dropped.
     package var debugOctets = 1_024
     /// Octets of a priority field value; a PRIORITY_UPDATE with a longer one is ignored.
     package var priorityOctets = 256
@@ -19,7 +20,7 @@ package struct FrameLimits: Hashable, Sendable {
     /// Creates the default limits.
     package init() {}
 
-    /// Identifies, in an error, a limit whose excess ends the connection.
+    /// Identifies a limit in an error. Exceeding such a limit ends the connection.
     package enum Limit: Hashable, Sendable, CustomStringConvertible {
         case headerBlockOctets, continuationFrames, emptyContinuationFrames, settingsCount
 

@@ -2,16 +2,18 @@
 
 import LupineHTTP
 
-/// Parses one direction of an HTTP/2 connection: takes octets in pieces of any size, and returns frames.
+/// Parses one direction of an HTTP/2 connection: consumes octets in pieces of any size, and returns frames.
 ///
-/// It does no I/O. The content of DATA is never copied: it is returned as ranges of the input. Other frames are returned as a
-/// whole; `FrameLimits` and the largest frame that this endpoint allows limit the octets that are buffered for them. The reader
-/// checks each frame by itself and the order of frames within a header block; its owner decides whether the state of the stream
-/// or connection allows a frame. A reader that has thrown throws the same error again.
+/// It does no I/O. The content of DATA is never copied: the reader returns it as ranges of the input. It returns other frames as
+/// a whole. `FrameLimits` and the largest frame that this endpoint allows limit the octets that it buffers for them. The reader
+/// checks each frame by itself, and the order of frames within a header block. Its owner decides whether the state of the stream
+/// or connection allows a frame. After an error, each further call throws the same error.
 package struct FrameReader: Sendable {
+    /// The position between two octets of the connection.
     private enum Position {
-        /// In the client's preface, after this many octets.
-        case preface(Int)
+        /// In the client's preface, after `offset` octets.
+        case preface(offset: Int)
+        /// Before or in the header of a frame.
         case header
         /// In a payload of which `remaining` octets are missing; `buffered` holds the others.
         case payload(FrameHeader, remaining: Int)
@@ -32,6 +34,7 @@ package struct FrameReader: Sendable {
     /// Whether the server may push. The owner sets it to false to refuse PUSH_PROMISE.
     package var allowsPush = true
 
+    /// The role of this endpoint, which receives the frames.
     private let role: HTTP2Role
     private let limits: FrameLimits
     private var position: Position
@@ -39,7 +42,9 @@ package struct FrameReader: Sendable {
     private var assembler: HeaderBlockAssembler
     /// The octets of the current frame's payload that were received in earlier pieces of input.
     private var buffered: [UInt8] = []
+    /// Whether no frame has begun.
     private var isFirstFrame = true
+    /// The error that an earlier call has thrown; nil if there was none.
     private var failure: HTTP2Error?
 
     /// Creates a reader for the octets that an endpoint with this role receives on a new connection.
@@ -47,10 +52,10 @@ package struct FrameReader: Sendable {
         self.role = role
         self.limits = limits
         assembler = HeaderBlockAssembler(limits: limits)
-        position = role == .server ? .preface(0) : .header
+        position = role == .server ? .preface(offset: 0) : .header
     }
 
-    /// Whether the input so far ends at the end of a frame and header block, so that a close truncates nothing.
+    /// Whether the input so far ends at the end of a frame and header block: a close of the connection then truncates nothing.
     package var isBetweenFrames: Bool {
         guard case .header = position else { return false }
         return headerParser.isAtStart && assembler.openStream == nil
@@ -65,7 +70,7 @@ package struct FrameReader: Sendable {
         do throws(HTTP2Error) {
             var index = 0
             while true {
-                if let event = try step(input, &index) { return (event, index) }
+                if let event = try advance(input, &index) { return (event, index) }
                 if index == input.count, needsInput { return (.needMore, index) }
             }
         } catch {
@@ -75,7 +80,7 @@ package struct FrameReader: Sendable {
         }
     }
 
-    /// Whether the next step needs input; the end of a payload needs none.
+    /// Whether `advance` needs input at this position. At the end of a payload it needs none.
     private var needsInput: Bool {
         switch position {
         case .preface, .header, .padLength: true
@@ -84,38 +89,41 @@ package struct FrameReader: Sendable {
         }
     }
 
-    /// Consumes octets up to the next change of `position`. Returns an event if there is one.
-    private mutating func step(
+    /// Consumes octets up to the next change of `position`. Returns the event that this causes, if any.
+    private mutating func advance(
         _ input: Span<UInt8>, _ index: inout Int
     ) throws(HTTP2Error) -> FrameEvent? {
         switch position {
-        case .preface(let taken):
+        case .preface(let offset):
             guard index < input.count else { return nil }
             let octet = input[index]
-            guard octet == Self.clientPreface[taken] else {
-                throw .invalidPreface(octet: octet, offset: taken)
+            guard octet == Self.clientPreface[offset] else {
+                throw .invalidPreface(octet: octet, offset: offset)
             }
             index &+= 1
-            position = taken &+ 1 < Self.clientPreface.count ? .preface(taken &+ 1) : .header
+            let isComplete = offset &+ 1 == Self.clientPreface.count
+            position = isComplete ? .header : .preface(offset: offset &+ 1)
             return nil
         case .header:
-            // A header that the input contains completely is read at once; the parser assembles one that is cut.
+            // A header that the input contains completely is read at once. `headerParser` assembles one that is split between two
+            // pieces of input.
             if headerParser.isAtStart, let header = FrameHeader(input, at: index) {
                 index &+= FrameHeader.count
-                return try begin(header)
+                return try beginFrame(header)
             }
             while index < input.count {
                 let octet = input[index]
                 index &+= 1
-                if let header = headerParser.take(octet) { return try begin(header) }
+                if let header = headerParser.consume(octet) { return try beginFrame(header) }
             }
             return nil
         case .payload(let header, let remaining):
-            return try takePayload(header, remaining, input, &index)
+            return try consumePayload(header, remaining, input, &index)
         case .padLength(let header):
             guard index < input.count else { return nil }
             let padding = Int(input[index])
             index &+= 1
+            // The payload without the Pad Length octet.
             let room = header.length &- 1
             guard padding <= room else {
                 throw .paddingTooLong(.data, padding: padding, room: room)
@@ -146,7 +154,7 @@ package struct FrameReader: Sendable {
     // MARK: Frame headers
 
     /// Checks a frame's header and begins its payload. Returns an event only for DATA.
-    private mutating func begin(_ header: FrameHeader) throws(HTTP2Error) -> FrameEvent? {
+    private mutating func beginFrame(_ header: FrameHeader) throws(HTTP2Error) -> FrameEvent? {
         try requireOrder(header)
         guard header.length <= maximumFrameSize else {
             throw .frameTooLarge(header.type, length: header.length, allowed: maximumFrameSize)
@@ -171,9 +179,9 @@ package struct FrameReader: Sendable {
             }
             isFirstFrame = false
         }
-        if let open = assembler.openStream {
-            guard header.type == .continuation, header.stream == open else {
-                throw .headerBlockInterrupted(open, by: header.type, on: header.stream)
+        if let openStream = assembler.openStream {
+            guard header.type == .continuation, header.stream == openStream else {
+                throw .headerBlockInterrupted(openStream, by: header.type, on: header.stream)
             }
         } else if header.type == .continuation {
             throw .unexpectedContinuation(header.stream)
@@ -185,21 +193,22 @@ package struct FrameReader: Sendable {
         switch header.type {
         case .pushPromise where role == .server || !allowsPush: throw .pushNotAllowed
         case .priorityUpdate where role == .client: throw .priorityUpdateFromServer
-        case .settings where header.length / 6 > limits.settingsCount:
+        case .settings where header.length / Setting.octetCount > limits.settingsCount:
             throw .limitExceeded(.settingsCount, allowed: limits.settingsCount)
         default: return
         }
     }
 
-    /// Returns how many octets of a frame's payload are buffered until it is complete; further ones are dropped.
+    /// Returns how many octets of a frame's payload are needed to parse it; further ones are dropped.
     private func bufferedLength(_ header: FrameHeader) -> Int {
         switch header.type {
         case .headers, .pushPromise, .continuation, .settings: header.length
         case .rstStream, .ping, .windowUpdate: header.length
-        // Before the debug data: the last stream and the code.
+        // Eight octets, the last stream and the error code, precede the debug data.
         case .goAway: 8 &+ min(header.length &- 8, max(limits.debugOctets, 0))
-        // Before the value: the prioritized stream.
+        // Four octets, the prioritized stream, precede the priority field value.
         case .priorityUpdate: 4 &+ min(header.length &- 4, max(limits.priorityOctets, 0))
+        // PRIORITY and unknown types are ignored.
         default: 0
         }
     }
@@ -207,7 +216,7 @@ package struct FrameReader: Sendable {
     // MARK: Payloads
 
     /// Consumes octets of a payload. A payload that the input contains completely is parsed without copying it.
-    private mutating func takePayload(
+    private mutating func consumePayload(
         _ header: FrameHeader, _ remaining: Int, _ input: Span<UInt8>, _ index: inout Int
     ) throws(HTTP2Error) -> FrameEvent? {
         let count = min(remaining, input.count &- index)
@@ -216,7 +225,7 @@ package struct FrameReader: Sendable {
         let bufferedCount = bufferedLength(header)
         if count == header.length {
             position = .header
-            return try end(header, input.extracting(start..<(start &+ bufferedCount)))
+            return try completeFrame(header, input.extracting(start..<(start &+ bufferedCount)))
         }
         let room = bufferedCount &- buffered.count
         buffered.append(input, start..<(start &+ min(count, room)))
@@ -227,11 +236,11 @@ package struct FrameReader: Sendable {
         position = .header
         let payload = buffered
         buffered = []
-        return try end(header, payload.span)
+        return try completeFrame(header, payload.span)
     }
 
     /// Returns the event of a complete frame other than DATA.
-    private mutating func end(
+    private mutating func completeFrame(
         _ header: FrameHeader, _ payload: Span<UInt8>
     ) throws(HTTP2Error) -> FrameEvent? {
         let stream = header.stream
@@ -239,17 +248,21 @@ package struct FrameReader: Sendable {
         case .headers:
             let endsStream = header.flags.contains(.endStream)
             return try assembler.begin(
-                stream, .headers(endsStream: endsStream), payload.extracting(Self.fragment(header, payload)),
+                stream, .headers(endsStream: endsStream),
+                payload.extracting(Self.fragmentRange(header, payload)),
                 endsBlock: header.flags.contains(.endHeaders))
         case .pushPromise:
+            // The promised stream identifier follows the Pad Length octet, if there is one.
             let promised = StreamID(payload.number(at: header.padLengthCount))
             guard promised.isServerInitiated else { throw .invalidPromisedStream(promised) }
             return try assembler.begin(
-                stream, .pushPromise(promised: promised), payload.extracting(Self.fragment(header, payload)),
+                stream, .pushPromise(promised: promised),
+                payload.extracting(Self.fragmentRange(header, payload)),
                 endsBlock: header.flags.contains(.endHeaders))
         case .continuation:
             return try assembler.continueBlock(payload, endsBlock: header.flags.contains(.endHeaders))
         case .priority:
+            // The five octets of the payload are ignored. Any other length is a stream error (§6.3).
             return header.length == 5
                 ? .priority(stream)
                 : .streamError(stream, .wrongLength(.priority, length: header.length))
@@ -265,6 +278,7 @@ package struct FrameReader: Sendable {
                 last: StreamID(payload.number(at: 0)), HTTP2ErrorCode(rawValue: payload.number(at: 4)),
                 debug: payload.octets(from: 8))
         case .windowUpdate:
+            // The highest bit is reserved and ignored.
             let increment = Int(payload.number(at: 0) & 0x7FFF_FFFF)
             if increment > 0 { return .windowUpdate(stream, increment: increment) }
             guard !stream.isConnection else { throw .zeroIncrement(stream) }
@@ -272,7 +286,7 @@ package struct FrameReader: Sendable {
         case .priorityUpdate:
             let prioritized = StreamID(payload.number(at: 0))
             guard !prioritized.isConnection else { throw .priorityUpdateOfConnection }
-            // Longer than `FrameLimits.priorityOctets`: only its beginning was buffered.
+            // If the value is longer than `FrameLimits.priorityOctets`, the payload contains only its beginning.
             guard payload.count == header.length else { return .ignored(header.type, stream) }
             return .priorityUpdate(prioritized, value: payload.octets(from: 4))
         default:
@@ -281,8 +295,8 @@ package struct FrameReader: Sendable {
     }
 
     /// Returns the range of the field block fragment in HEADERS or PUSH_PROMISE: the payload without its prefix and
-    /// padding.
-    private static func fragment(
+    /// padding. Throws if the padding is longer than the rest of the payload.
+    private static func fragmentRange(
         _ header: FrameHeader, _ payload: Span<UInt8>
     ) throws(HTTP2Error) -> Range<Int> {
         let room = payload.count &- header.prefixLength
@@ -295,7 +309,8 @@ package struct FrameReader: Sendable {
 
     /// Parses the payload of SETTINGS.
     private static func settings(_ payload: Span<UInt8>) -> [Setting] {
-        stride(from: 0, to: payload.count &- 5, by: 6).map { start in
+        // Each setting has an identifier of two octets and a value of four. `FrameRule` has checked the length of the payload.
+        stride(from: 0, to: payload.count, by: Setting.octetCount).map { start in
             let identifier = UInt16(payload[start]) << 8 | UInt16(payload[start &+ 1])
             return Setting(Setting.Identifier(rawValue: identifier), payload.number(at: start &+ 2))
         }

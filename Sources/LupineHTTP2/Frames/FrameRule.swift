@@ -7,8 +7,8 @@ enum FrameRule {
         case stream, connection, either
     }
 
-    /// Throws if the frame's type does not allow its length or its stream. The reader checks the length of PRIORITY, because a
-    /// wrong one is only a stream error.
+    /// Throws if the frame's type does not allow its length or its stream. The length of PRIORITY is not checked here: a wrong
+    /// one is only a stream error, which `FrameReader` reports.
     static func validate(_ header: FrameHeader) throws(HTTP2Error) {
         switch scope(of: header.type) {
         case .stream: if header.stream.isConnection { throw .streamNeeded(header.type) }
@@ -19,6 +19,7 @@ enum FrameRule {
         guard hasRightLength(header) else { throw .wrongLength(header.type, length: header.length) }
     }
 
+    /// Returns where a type of frame may be sent; WINDOW_UPDATE and unknown types may be sent on either.
     private static func scope(of type: FrameType) -> Scope {
         switch type {
         case .data, .headers, .priority, .rstStream, .pushPromise, .continuation: .stream
@@ -27,14 +28,19 @@ enum FrameRule {
         }
     }
 
-    /// Whether the payload has the length that the frame's type prescribes, or at least its fixed part.
+    /// Returns whether the payload has the length in octets that the frame's type prescribes, or at least that of its fixed part.
     private static func hasRightLength(_ header: FrameHeader) -> Bool {
         switch header.type {
         case .data, .headers, .pushPromise: header.length >= header.prefixLength
+        // An error code, or an increment.
         case .rstStream, .windowUpdate: header.length == 4
-        case .settings: header.flags.contains(.ack) ? header.length == 0 : header.length % 6 == 0
+        case .settings:
+            header.flags.contains(.ack) ? header.length == 0 : header.length % Setting.octetCount == 0
+        // The opaque data.
         case .ping: header.length == 8
+        // The last stream and the error code.
         case .goAway: header.length >= 8
+        // The prioritized stream.
         case .priorityUpdate: header.length >= 4
         default: true
         }

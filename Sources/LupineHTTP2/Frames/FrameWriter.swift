@@ -4,18 +4,18 @@ import LupineHTTP
 
 /// Writes frames: RFC 9113 §4.1 and §6. It writes neither padding nor the priority fields of HEADERS.
 ///
-/// The caller keeps lengths within the peer's SETTINGS_MAX_FRAME_SIZE; header blocks are split here.
+/// It splits header blocks into frames. For all other frames, the caller keeps to the peer's SETTINGS_MAX_FRAME_SIZE.
 package enum FrameWriter {
     /// Writes a frame's header.
     package static func header(
         _ type: FrameType, length: Int, flags: FrameFlags = [], _ stream: StreamID, into output: inout [UInt8]
     ) {
         precondition(length >= 0 && length <= 0xFF_FFFF, "a frame has up to 2^24-1 octets, not \(length)")
-        let head: InlineArray<5, UInt8> = [
+        let lengthTypeFlags: InlineArray<5, UInt8> = [
             UInt8(truncatingIfNeeded: length >> 16), UInt8(truncatingIfNeeded: length >> 8),
             UInt8(truncatingIfNeeded: length), type.rawValue, flags.rawValue,
         ]
-        for index in head.indices { output.append(head[index]) }
+        for index in lengthTypeFlags.indices { output.append(lengthTypeFlags[index]) }
         append(stream.rawValue, to: &output)
     }
 
@@ -31,12 +31,12 @@ package enum FrameWriter {
         _ stream: StreamID, block: Span<UInt8>, endsStream: Bool, maximumFrameSize: Int,
         into output: inout [UInt8]
     ) {
-        let first = min(block.count, maximumFrameSize)
+        let firstCount = min(block.count, maximumFrameSize)
         var flags: FrameFlags = endsStream ? .endStream : []
-        if first == block.count { flags.insert(.endHeaders) }
-        header(.headers, length: first, flags: flags, stream, into: &output)
-        output.append(block, 0..<first)
-        writeContinuations(stream, block, from: first, maximumFrameSize, into: &output)
+        if firstCount == block.count { flags.insert(.endHeaders) }
+        header(.headers, length: firstCount, flags: flags, stream, into: &output)
+        output.append(block, 0..<firstCount)
+        writeContinuations(stream, block, from: firstCount, maximumFrameSize, into: &output)
     }
 
     /// Writes the header block of a promised request as PUSH_PROMISE and CONTINUATION frames.
@@ -45,13 +45,12 @@ package enum FrameWriter {
         into output: inout [UInt8]
     ) {
         // The promised stream identifier takes four octets of the frame.
-        let first = min(block.count, maximumFrameSize &- 4)
-        header(
-            .pushPromise, length: first &+ 4, flags: first == block.count ? .endHeaders : [], stream,
-            into: &output)
+        let firstCount = min(block.count, maximumFrameSize &- 4)
+        let flags: FrameFlags = firstCount == block.count ? .endHeaders : []
+        header(.pushPromise, length: firstCount &+ 4, flags: flags, stream, into: &output)
         append(promised.rawValue, to: &output)
-        output.append(block, 0..<first)
-        writeContinuations(stream, block, from: first, maximumFrameSize, into: &output)
+        output.append(block, 0..<firstCount)
+        writeContinuations(stream, block, from: firstCount, maximumFrameSize, into: &output)
     }
 
     /// Writes the octets of a block from `start` on as CONTINUATION frames.
@@ -77,7 +76,7 @@ package enum FrameWriter {
 
     /// Writes SETTINGS.
     package static func settings(_ settings: [Setting], into output: inout [UInt8]) {
-        header(.settings, length: settings.count &* 6, .connection, into: &output)
+        header(.settings, length: settings.count &* Setting.octetCount, .connection, into: &output)
         for setting in settings {
             output.append(UInt8(truncatingIfNeeded: setting.identifier.rawValue >> 8))
             output.append(UInt8(truncatingIfNeeded: setting.identifier.rawValue))
@@ -90,14 +89,14 @@ package enum FrameWriter {
         header(.settings, length: 0, flags: .ack, .connection, into: &output)
     }
 
-    /// Writes a PING or its acknowledgement.
+    /// Writes a PING or its acknowledgement; `octets` is the opaque data.
     package static func ping(_ octets: UInt64, isAcknowledgement: Bool, into output: inout [UInt8]) {
         header(.ping, length: 8, flags: isAcknowledgement ? .ack : [], .connection, into: &output)
         append(UInt32(truncatingIfNeeded: octets >> 32), to: &output)
         append(UInt32(truncatingIfNeeded: octets), to: &output)
     }
 
-    /// Writes GOAWAY: the peer's streams up to `last` may still be processed.
+    /// Writes GOAWAY: this endpoint has processed, or may still process, the peer's streams up to `last`.
     package static func goAway(
         last: StreamID, _ code: HTTP2ErrorCode, debug: Span<UInt8> = Span(), into output: inout [UInt8]
     ) {

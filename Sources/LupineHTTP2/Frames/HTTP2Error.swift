@@ -7,7 +7,7 @@
 package enum HTTP2Error: Error, Hashable, Sendable {
     /// The client's connection preface has a wrong octet at the offset (§3.4).
     case invalidPreface(octet: UInt8, offset: Int)
-    /// The first frame is not SETTINGS, or is an acknowledgement (§3.4).
+    /// The first frame is not SETTINGS, or is the acknowledgement of SETTINGS (§3.4).
     case settingsExpected(FrameType)
     /// A frame is longer than SETTINGS_MAX_FRAME_SIZE allows (§4.2).
     case frameTooLarge(FrameType, length: Int, allowed: Int)
@@ -17,9 +17,9 @@ package enum HTTP2Error: Error, Hashable, Sendable {
     case streamNeeded(FrameType)
     /// A frame for the connection was sent on a stream other than 0.
     case connectionNeeded(FrameType, StreamID)
-    /// The padding is longer than the payload has room for (§6.1, §6.2, §6.6).
+    /// The padding is longer than the rest of the payload, which has `room` octets (§6.1, §6.2, §6.6).
     case paddingTooLong(FrameType, padding: Int, room: Int)
-    /// Another frame came inside a header block, where a CONTINUATION on the block's stream was due (§4.3, §5.5, §6.10).
+    /// A header block on the first stream was open, but the next frame was not its CONTINUATION (§4.3, §5.5, §6.10).
     case headerBlockInterrupted(StreamID, by: FrameType, on: StreamID)
     /// A CONTINUATION came where no header block is open (§6.10).
     case unexpectedContinuation(StreamID)

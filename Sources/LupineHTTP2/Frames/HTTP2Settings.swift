@@ -42,6 +42,9 @@ package struct Setting: Hashable, Sendable {
         }
     }
 
+    /// The number of octets of a setting on the wire: two of the identifier, and four of the value.
+    static let octetCount = 6
+
     /// The parameter.
     package var identifier: Identifier
     /// The value of the parameter.
@@ -60,6 +63,7 @@ package struct Setting: Hashable, Sendable {
             // A server may only send 0 (§6.5.2).
             case .enablePush: value <= (sender == .client ? 1 : 0)
             case .initialWindowSize: value <= UInt32(FlowWindow.largest)
+            // From 2^14 to 2^24-1 (§6.5.2).
             case .maxFrameSize: (16_384...16_777_215).contains(value)
             case .enableConnectProtocol, .noRFC7540Priorities: value <= 1
             default: true
@@ -87,7 +91,7 @@ package struct HTTP2Settings: Hashable, Sendable {
     /// Whether this endpoint does not use the priorities of RFC 7540.
     package var noRFC7540Priorities = false
 
-    /// Creates the initial values, which hold before any SETTINGS frame.
+    /// Creates the initial values, which apply before any SETTINGS frame.
     package init() {}
 
     /// Applies the parameters of a SETTINGS frame in order. `isFirst` is true for the first SETTINGS frame of `sender`.
@@ -121,14 +125,14 @@ package struct HTTP2Settings: Hashable, Sendable {
         }
     }
 
-    /// The parameters to send: those that differ from the initial values.
-    package var changed: [Setting] { changes(from: HTTP2Settings()) }
+    /// The parameters to send in the first SETTINGS frame: those that differ from the initial values.
+    package var changesFromInitial: [Setting] { changes(from: HTTP2Settings()) }
 
     /// Returns the parameters to send: those that differ from `old`. A nil limit is sent as the largest number.
     package func changes(from old: HTTP2Settings) -> [Setting] {
         var settings: [Setting] = []
-        func add(_ identifier: Setting.Identifier, _ value: Int?, _ old: Int?) {
-            guard value != old else { return }
+        func add(_ identifier: Setting.Identifier, _ value: Int?, _ oldValue: Int?) {
+            guard value != oldValue else { return }
             settings.append(Setting(identifier, value.map { UInt32(clamping: $0) } ?? .max))
         }
         add(.headerTableSize, headerTableSize, old.headerTableSize)

@@ -4,24 +4,28 @@ import LupineHTTP
 
 /// Assembles header blocks from HEADERS or PUSH_PROMISE and CONTINUATION frames: RFC 9113 §4.3 and §6.10.
 ///
-/// The octets of a block are limited, and so is the number of its frames, since empty frames cost work without adding octets.
+/// `FrameLimits` limits the octets of a block, and also the number of its frames, since empty frames cost work without adding
+/// octets.
 struct HeaderBlockAssembler: Sendable {
-    /// The frame that opened the block.
-    enum Opening: Sendable {
+    /// The frame with which a block begins.
+    enum OpeningFrame: Sendable {
         case headers(endsStream: Bool)
         case pushPromise(promised: StreamID)
     }
 
     private enum State: Sendable {
+        /// No header block is open.
         case idle
         /// Inside a header block of the stream.
-        case open(StreamID, Opening)
+        case open(StreamID, OpeningFrame)
     }
 
     private var state = State.idle
+    /// The octets of the open block so far.
     private var block: [UInt8] = []
-    private var continuations = 0
-    private var emptyContinuations = 0
+    /// The number of CONTINUATION frames of the open block so far.
+    private var continuationCount = 0
+    private var emptyContinuationCount = 0
     private let limits: FrameLimits
 
     init(limits: FrameLimits) { self.limits = limits }
@@ -34,24 +38,24 @@ struct HeaderBlockAssembler: Sendable {
         }
     }
 
-    /// Begins a block. Returns its event if the block is complete.
+    /// Begins a block with its first fragment. Returns its event if the block is complete.
     mutating func begin(
-        _ stream: StreamID, _ opening: Opening, _ fragment: Span<UInt8>, endsBlock: Bool
+        _ stream: StreamID, _ frame: OpeningFrame, _ fragment: Span<UInt8>, endsBlock: Bool
     ) throws(HTTP2Error) -> FrameEvent? {
-        (block, continuations, emptyContinuations) = ([], 0, 0)
-        state = .open(stream, opening)
+        (block, continuationCount, emptyContinuationCount) = ([], 0, 0)
+        state = .open(stream, frame)
         return try add(fragment, endsBlock: endsBlock)
     }
 
     /// Continues the open block. Returns its event when the block is complete.
     mutating func continueBlock(_ fragment: Span<UInt8>, endsBlock: Bool) throws(HTTP2Error) -> FrameEvent? {
-        continuations &+= 1
-        guard continuations <= limits.continuationFrames else {
+        continuationCount &+= 1
+        guard continuationCount <= limits.continuationFrames else {
             throw .limitExceeded(.continuationFrames, allowed: limits.continuationFrames)
         }
         if fragment.isEmpty {
-            emptyContinuations &+= 1
-            guard emptyContinuations <= limits.emptyContinuationFrames else {
+            emptyContinuationCount &+= 1
+            guard emptyContinuationCount <= limits.emptyContinuationFrames else {
                 throw .limitExceeded(.emptyContinuationFrames, allowed: limits.emptyContinuationFrames)
             }
         }
@@ -64,11 +68,11 @@ struct HeaderBlockAssembler: Sendable {
             throw .limitExceeded(.headerBlockOctets, allowed: limits.headerBlockOctets)
         }
         block.append(fragment, fragment.indices)
-        guard endsBlock, case .open(let stream, let opening) = state else { return nil }
+        guard endsBlock, case .open(let stream, let frame) = state else { return nil }
         let completeBlock = block
         block = []
         state = .idle
-        switch opening {
+        switch frame {
         case .headers(let endsStream): return .headers(stream, block: completeBlock, endsStream: endsStream)
         case .pushPromise(let promised):
             return .pushPromise(stream, promised: promised, block: completeBlock)

@@ -11,9 +11,9 @@ package struct StreamID: Hashable, Sendable, Comparable, CustomStringConvertible
     /// The connection as a whole.
     package static let connection = StreamID(0)
     /// The largest identifier.
-    package static let last = StreamID(0x7FFF_FFFF)
+    package static let largest = StreamID(0x7FFF_FFFF)
 
-    /// Whether it stands for the connection as a whole.
+    /// Whether this identifier stands for the connection as a whole.
     package var isConnection: Bool { rawValue == 0 }
     /// Whether the client initiates the stream.
     package var isClientInitiated: Bool { rawValue & 1 == 1 }

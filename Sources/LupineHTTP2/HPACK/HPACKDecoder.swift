@@ -4,27 +4,29 @@ import LupineHTTP
 
 /// Decodes the header blocks of one direction of a connection, in the order in which they arrive: RFC 7541.
 ///
-/// It takes whole blocks, whose size `HeaderBlockAssembler` has limited, and its work is proportional to their size: an index of
-/// a field that exceeds a limit copies nothing. A list above a limit is decoded to its end without being kept, and then refused;
-/// the decoder stays usable. After any other error the tables of the two endpoints differ, and each further call throws that
-/// error again.
+/// A block is decoded as a whole; `HeaderBlockAssembler` has limited its size. If a list exceeds a limit, the decoder drops the
+/// list, but decodes the block to its end to keep the dynamic table up to date. It then throws, and can decode further blocks.
+/// From that limit on, a field that the block represents by its index is not copied. The work is therefore proportional to the
+/// size of the block. After any other error, the tables of the two endpoints differ, and each further call throws that error
+/// again.
 package struct HPACKDecoder: Sendable {
     /// The size of a dynamic table before any setting (RFC 9113 §6.5.2).
     package static let initialTableSize = 4_096
 
     private let limits: HPACKLimits
     private var table = DynamicTable(maximumSize: initialTableSize)
-    /// The largest size that an update may set: the acknowledged SETTINGS_HEADER_TABLE_SIZE.
+    /// The largest size that a size update of the peer may set: see `setTableSizeLimit(_:)`.
     private var tableSizeLimit = initialTableSize
-    /// The smallest limit since the last block, if the table is larger: the next block must begin with an update to at most
-    /// this size.
-    private var reduction: Int?
+    /// The smallest limit since the last block, if the table is larger: the next block must begin with a size update to at most
+    /// this size (RFC 7541 §4.2). Otherwise nil.
+    private var requiredSizeUpdate: Int?
+    /// The error that made the decoder unusable; nil if there was none.
     private var failure: HPACKError?
 
     /// Creates a decoder for a new connection.
     package init(limits: HPACKLimits = HPACKLimits()) { self.limits = limits }
 
-    /// Creates a decoder whose table has a size other than the initial one without an update, as in Appendix C.
+    /// Creates a decoder for the examples of RFC 7541, Appendix C: its table has a different size without a size update.
     init(tableSize: Int) {
         self.init()
         table = DynamicTable(maximumSize: tableSize)
@@ -34,13 +36,14 @@ package struct HPACKDecoder: Sendable {
     /// The current size of the dynamic table, in the octets of RFC 7541 §4.1.
     package var tableSize: Int { table.size }
     /// The number of entries in the dynamic table.
-    package var tableCount: Int { table.count }
+    package var tableEntryCount: Int { table.count }
 
-    /// Applies a SETTINGS_HEADER_TABLE_SIZE that the peer has acknowledged.
+    /// Sets the largest size that the peer's encoder may use for its table. The owner calls it with an increased
+    /// SETTINGS_HEADER_TABLE_SIZE when it announces the setting, and with a reduced one when the peer has acknowledged it.
     package mutating func setTableSizeLimit(_ size: Int) {
         tableSizeLimit = max(size, 0)
-        let lowest = min(tableSizeLimit, reduction ?? tableSizeLimit)
-        reduction = lowest < table.maximumSize ? lowest : nil
+        let lowest = min(tableSizeLimit, requiredSizeUpdate ?? tableSizeLimit)
+        requiredSizeUpdate = lowest < table.maximumSize ? lowest : nil
     }
 
     /// Decodes a block. Throws if the block is malformed or its list exceeds a limit.
@@ -49,83 +52,92 @@ package struct HPACKDecoder: Sendable {
         do throws(HPACKError) {
             var list = HeaderList()
             list.reserve(forBlockOf: block.count, atMost: max(limits.listOctets, 0))
-            let refusal = try decode(block, into: &list)
-            if let refusal { throw refusal }
+            let limitError = try decode(block, into: &list)
+            if let limitError { throw limitError }
             return list
         } catch {
-            if !error.keepsTable { failure = error }
+            if !error.leavesTablesEqual { failure = error }
             throw error
         }
     }
 
-    /// Decodes a block into `list`. Returns the limit error if the list is refused, and nil otherwise.
+    /// Decodes a block into `list`. Returns the error if the list exceeds a limit, and nil otherwise. Throws only errors after
+    /// which the tables of the two endpoints differ.
     private mutating func decode(
         _ block: Span<UInt8>, into list: inout HeaderList
     ) throws(HPACKError) -> HPACKError? {
         var position = 0
         try applySizeUpdates(block, at: &position)
-        var refusal: HPACKError?
+        var limitError: HPACKError?
         while position < block.count {
-            let fieldRefusal = try decodeField(block, at: &position, into: &list, isKept: refusal == nil)
-            if refusal == nil, let fieldRefusal {
-                refusal = fieldRefusal
+            let fieldError = try decodeField(
+                block, at: &position, into: &list, appendsField: limitError == nil)
+            if limitError == nil, let fieldError {
+                limitError = fieldError
                 list.removeAll()
             }
         }
-        return refusal
+        return limitError
     }
 
     /// Applies the size updates, which precede all fields (RFC 7541 §4.2).
     private mutating func applySizeUpdates(_ block: Span<UInt8>, at position: inout Int) throws(HPACKError) {
-        // The pattern 001 (RFC 7541 §6.3).
+        // A size update begins with the bits 001 (RFC 7541 §6.3).
         while position < block.count, block[position] & 0xE0 == 0x20 {
             let size = try HPACKInteger.decode(block, at: &position, prefix: 5)
             guard size <= tableSizeLimit else {
                 throw .sizeUpdateTooLarge(size, allowed: tableSizeLimit)
             }
-            // The first update must respect the reduction; a later one may enlarge the table again.
-            if let reduction, size > reduction { throw .missingSizeUpdate(allowed: reduction) }
-            reduction = nil
+            // Only the first update is checked; a later one may enlarge the table again.
+            if let requiredSizeUpdate, size > requiredSizeUpdate {
+                throw .missingSizeUpdate(allowed: requiredSizeUpdate)
+            }
+            requiredSizeUpdate = nil
             table.resize(to: size)
         }
-        if let reduction { throw .missingSizeUpdate(allowed: reduction) }
+        if let requiredSizeUpdate { throw .missingSizeUpdate(allowed: requiredSizeUpdate) }
     }
 
-    /// Decodes one field. Returns the limit error if the field does not fit into the list, and nil otherwise.
+    /// Decodes one field. Returns the error if the field makes the list exceed a limit, and nil otherwise. `appendsField` is
+    /// false after the list has exceeded a limit: the field then changes only the table.
     @inline(__always)
     private mutating func decodeField(
-        _ block: Span<UInt8>, at position: inout Int, into list: inout HeaderList, isKept: Bool
+        _ block: Span<UInt8>, at position: inout Int, into list: inout HeaderList, appendsField: Bool
     ) throws(HPACKError) -> HPACKError? {
         // The highest bits tell the representations apart (RFC 7541 §6): 1 is an index, 01 a literal that is added to the table,
         // 001 a size update, 0001 a literal that must never be added, 0000 one that is not added.
-        let first = block[position]
-        if first & 0x80 != 0 {
+        let firstOctet = block[position]
+        if firstOctet & 0x80 != 0 {
             let entry = try entry(at: HPACKInteger.decode(block, at: &position, prefix: 7))
-            guard isKept else { return nil }
-            if let refusal = refusal(of: entry.size, in: list) { return refusal }
+            guard appendsField else { return nil }
+            if let limitError = limitError(forFieldOf: entry.size, in: list) { return limitError }
             list.append(entry)
             return nil
         }
-        if first & 0x40 != 0 {
-            return try decodeLiteral(block, at: &position, prefix: 6, .incremental, into: &list, isKept)
+        if firstOctet & 0x40 != 0 {
+            return try decodeLiteral(
+                block, at: &position, prefix: 6, .incremental, into: &list, appendsField: appendsField)
         }
-        if first & 0x20 != 0 { throw .misplacedSizeUpdate }
-        let indexing = first & 0x10 != 0 ? HeaderList.Indexing.never : .without
-        return try decodeLiteral(block, at: &position, prefix: 4, indexing, into: &list, isKept)
+        if firstOctet & 0x20 != 0 { throw .misplacedSizeUpdate }
+        let indexing = firstOctet & 0x10 != 0 ? HeaderList.Indexing.never : .without
+        return try decodeLiteral(
+            block, at: &position, prefix: 4, indexing, into: &list, appendsField: appendsField)
     }
 
-    /// Decodes a literal field (RFC 7541 §6.2), whose index of a name has a prefix of `prefix` bits. Returns the limit error if
-    /// the field does not fit into the list, and nil otherwise.
+    /// Decodes a literal field (RFC 7541 §6.2). The index of its name begins in the low `prefix` bits of the first octet. Returns
+    /// the error if the field makes the list exceed a limit, and nil otherwise.
     private mutating func decodeLiteral(
         _ block: Span<UInt8>, at position: inout Int, prefix: Int, _ indexing: HeaderList.Indexing,
-        into list: inout HeaderList, _ isKept: Bool
+        into list: inout HeaderList, appendsField: Bool
     ) throws(HPACKError) -> HPACKError? {
         let start = list.octets.count
         let index = try HPACKInteger.decode(block, at: &position, prefix: prefix)
+        // Index 0 means that the name follows as a string.
         let nameEntry = index == 0 ? nil : try entry(at: index)
+        // Name and value are decoded at the end of the list's octets, and removed again if the field is not appended.
         try list.withOctets { octets throws(HPACKError) in
             if let nameEntry {
-                octets.append(contentsOf: nameEntry.octets[nameEntry.name])
+                octets.append(contentsOf: nameEntry.octets[nameEntry.nameRange])
             } else {
                 try Self.decodeString(block, at: &position, into: &octets)
             }
@@ -138,33 +150,35 @@ package struct HPACKDecoder: Sendable {
         if indexing == .incremental {
             table.insert(TableEntry(octets: Array(list.octets[start...]), nameCount: nameCount))
         }
-        let longest = max(nameCount, count &- nameCount)
-        let refusal =
-            longest > limits.stringOctets
+        let longerCount = max(nameCount, count &- nameCount)
+        let limitError =
+            longerCount > limits.stringOctets
             ? HPACKError.limitExceeded(.stringOctets, allowed: limits.stringOctets)
-            : refusal(of: TableEntry.overhead &+ count, in: list, octetsBefore: start)
-        if isKept, refusal == nil {
+            : limitError(forFieldOf: TableEntry.overhead &+ count, in: list, octetsBefore: start)
+        if appendsField, limitError == nil {
             list.appendField(from: start, nameCount: nameCount, indexing: indexing)
         } else {
             list.removeOctets(from: start)
         }
-        return refusal
+        return limitError
     }
 
-    /// Returns the limit that a field of `size` would exceed in the list; nil if it fits. `octetsBefore` is the number of octets
-    /// of the list without the field, if the field's have been appended already.
-    private func refusal(of size: Int, in list: HeaderList, octetsBefore: Int? = nil) -> HPACKError? {
+    /// Returns the error if a further field of `size` octets makes the list exceed a limit; nil if the field fits. If the octets
+    /// of the field have been appended already, `octetsBefore` is the number of octets that precede them.
+    private func limitError(
+        forFieldOf size: Int, in list: HeaderList, octetsBefore: Int? = nil
+    ) -> HPACKError? {
         guard list.count < limits.fieldCount else {
             return .limitExceeded(.fieldCount, allowed: limits.fieldCount)
         }
-        let taken = (octetsBefore ?? list.octets.count) &+ list.count &* TableEntry.overhead
-        guard size <= limits.listOctets &- taken else {
+        let listSize = (octetsBefore ?? list.octets.count) &+ list.count &* TableEntry.overhead
+        guard size <= limits.listOctets &- listSize else {
             return .limitExceeded(.listOctets, allowed: limits.listOctets)
         }
         return nil
     }
 
-    /// Returns the entry of either table with an index.
+    /// Returns the entry with an index, from the static or the dynamic table.
     private func entry(at index: Int) throws(HPACKError) -> TableEntry {
         guard let entry = StaticTable.entry(at: index) ?? table.entry(at: index) else {
             throw .invalidIndex(index)
@@ -177,6 +191,7 @@ package struct HPACKDecoder: Sendable {
         _ block: Span<UInt8>, at position: inout Int, into octets: inout [UInt8]
     ) throws(HPACKError) {
         guard position < block.count else { throw .truncated }
+        // The highest bit of the length marks a Huffman-coded string.
         let isHuffmanCoded = block[position] & 0x80 != 0
         let count = try HPACKInteger.decode(block, at: &position, prefix: 7)
         guard count <= block.count &- position else { throw .truncated }

@@ -2,11 +2,11 @@
 
 /// An error in a header block (RFC 7541).
 ///
-/// After a block that cannot be decoded, the two ends have different dynamic tables: the connection ends with COMPRESSION_ERROR
-/// (RFC 9113 §4.3). When a list exceeds a limit, the decoder still reads the block to its end and updates its table, so that only
-/// the stream fails and the connection can continue. `keepsTable` distinguishes the two.
+/// After a block that cannot be decoded, the two endpoints have different dynamic tables: the connection ends with
+/// COMPRESSION_ERROR (RFC 9113 §4.3). When a list exceeds a limit, the decoder still reads the block to its end and updates its
+/// table, so that only the stream fails and the connection can continue. `leavesTablesEqual` distinguishes the two.
 package enum HPACKError: Error, Hashable, Sendable {
-    /// The block ends inside a representation.
+    /// The block ends inside the representation of a field.
     case truncated
     /// An integer is larger than 2^31-1 or has more octets than such a number needs (§5.1).
     case integerOverflow
@@ -28,7 +28,7 @@ package enum HPACKError: Error, Hashable, Sendable {
     case limitExceeded(HPACKLimits.Limit, allowed: Int)
 
     /// Whether the decoder's table still matches that of the peer's encoder, so that the connection can continue.
-    package var keepsTable: Bool {
+    package var leavesTablesEqual: Bool {
         switch self {
         case .limitExceeded: true
         case .truncated, .integerOverflow, .invalidIndex, .endOfStringInText, .paddingTooLong,

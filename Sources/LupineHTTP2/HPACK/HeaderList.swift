@@ -9,7 +9,7 @@ import LupineHTTP
 package struct HeaderList: Sendable {
     /// How a field may be represented (RFC 7541 §6.2).
     package enum Indexing: Hashable, Sendable {
-        /// The field may be added to the dynamic table.
+        /// The field may be added to the dynamic table ("with incremental indexing").
         case incremental
         /// The field is not added to the dynamic table, because it is not worth the space.
         case without
@@ -17,6 +17,7 @@ package struct HeaderList: Sendable {
         case never
     }
 
+    /// A field: its name starts at offset `start` of `octets`, and its value follows the name.
     private struct Entry: Sendable {
         var start: Int
         var nameCount: Int
@@ -86,12 +87,12 @@ package struct HeaderList: Sendable {
 
     /// Reserves capacity for the typical list in a block of `count` octets.
     mutating func reserve(forBlockOf count: Int, atMost limit: Int) {
-        // Estimates: Huffman coding and the tables halve a typical list.
+        // Estimates: Huffman coding and the tables halve a typical list, which has at most 16 fields.
         octets.reserveCapacity(min(count &* 2 &+ 256, limit))
         entries.reserveCapacity(min(count, 16))
     }
 
-    /// Appends the field of an indexed representation.
+    /// Appends the field of a table entry, which the block represents by its index.
     mutating func append(_ entry: TableEntry) {
         entries.append(
             Entry(
@@ -100,7 +101,7 @@ package struct HeaderList: Sendable {
         octets.append(contentsOf: entry.octets)
     }
 
-    /// Makes the octets from `start` on, which were appended in `withOctets`, a field.
+    /// Appends a field whose octets have already been appended by `withOctets`, from `start` to the end.
     mutating func appendField(from start: Int, nameCount: Int, indexing: Indexing) {
         entries.append(
             Entry(
@@ -108,13 +109,13 @@ package struct HeaderList: Sendable {
                 indexing: indexing))
     }
 
-    /// Gives a decoder access to the buffer, to append a name or value.
+    /// Calls `body` with `octets`, so that the decoder can append a name or value in place.
     @inline(__always)
     mutating func withOctets(
         _ body: (inout [UInt8]) throws(HPACKError) -> Void
     ) throws(HPACKError) { try body(&octets) }
 
-    /// Removes octets that did not become a field.
+    /// Removes octets from `start` to the end, which were appended by `withOctets` and belong to no field.
     mutating func removeOctets(from start: Int) { octets.removeLast(octets.count &- start) }
 
     /// Removes all fields and their octets.

@@ -2,10 +2,11 @@
 
 /// The Huffman code of RFC 7541, Appendix B, and its encoder.
 ///
-/// The code is canonical: sorted by length and then by symbol, each code is the previous one plus one, extended with zeros.
-/// The codes are therefore derived once from their lengths.
+/// A symbol is an octet, from 0 to 255, or EOS. The code is canonical: if the symbols are sorted by the length of their code and
+/// then by number, each code is the previous one plus one, extended with zeros to its length. The codes are therefore derived
+/// from their lengths, once.
 enum HuffmanCode {
-    /// The EOS symbol. A string may never contain it; padding consists of its first bits.
+    /// The EOS symbol. A string may never contain its code; the padding of a string consists of the first bits of that code.
     static let endOfString = 256
 
     /// The length in bits of the code of each octet, and of EOS.
@@ -39,10 +40,11 @@ enum HuffmanCode {
         30,
     ]
 
-    /// The code of each symbol, in its low bits.
+    /// The code of each symbol. The last bit of the code is the lowest bit of the number.
     static let codes: [UInt32] = {
         var codes = [UInt32](repeating: 0, count: lengths.count)
         var code: UInt32 = 0
+        // The longest code has 30 bits.
         for length in 1...30 {
             for symbol in lengths.indices where Int(lengths[symbol]) == length {
                 codes[symbol] = code
@@ -53,7 +55,7 @@ enum HuffmanCode {
         return codes
     }()
 
-    /// Returns the number of octets of the encoded `bytes`, including padding.
+    /// Returns the number of octets that the encoded `bytes` take, including padding.
     static func encodedCount(_ bytes: Span<UInt8>) -> Int {
         let lengths = lengths.span
         var bits = 0
@@ -61,8 +63,8 @@ enum HuffmanCode {
         return (bits &+ 7) >> 3
     }
 
-    /// For each octet, and EOS: the code, and in the low eight bits the length of the code.
-    private static let symbols: [UInt64] = lengths.indices.map {
+    /// The code of each symbol, and in the low eight bits the length of the code.
+    private static let codesWithLengths: [UInt64] = lengths.indices.map {
         UInt64(codes[$0]) << 8 | UInt64(lengths[$0])
     }
 
@@ -71,24 +73,26 @@ enum HuffmanCode {
     static func encode(
         _ bytes: Span<UInt8>, atMost limit: Int, into output: inout OutputSpan<UInt8>
     ) -> Bool {
-        let symbols = symbols.span
+        let codesWithLengths = codesWithLengths.span
         let start = output.count
         // The octets that may still be written.
         var room = limit
-        // The last `pending` bits of `bits` have not been written.
+        // The lowest `pending` bits of `bits` have not been written.
         var bits: UInt64 = 0
         var pending: UInt64 = 0
         for index in bytes.indices {
-            let symbol = symbols[Int(bytes[index])]
-            // Fewer than 32 bits are pending, and no code has more than 30.
-            bits = bits &<< (symbol & 0xFF) | symbol &>> 8
-            pending &+= symbol & 0xFF
+            let codeWithLength = codesWithLengths[Int(bytes[index])]
+            let length = codeWithLength & 0xFF
+            // 64 bits have room for both: fewer than 32 are pending, and no code has more than 30.
+            bits = bits &<< length | codeWithLength &>> 8
+            pending &+= length
             guard pending >= 32 else { continue }
             room &-= 4
             guard room >= 0 else {
                 output.removeLast(output.count &- start)
                 return false
             }
+            // Writes the 32 highest of the pending bits.
             pending &-= 32
             let word = bits &>> pending
             output.append(UInt8(truncatingIfNeeded: word &>> 24))
@@ -100,7 +104,7 @@ enum HuffmanCode {
             output.removeLast(output.count &- start)
             return false
         }
-        // The pending bits at the top of 32, and ones behind them.
+        // A word of 32 bits with the pending bits at the top, and ones below them.
         let free = 32 &- pending
         let word = bits &<< free | ((1 as UInt64) &<< free &- 1)
         if pending > 0 { output.append(UInt8(truncatingIfNeeded: word &>> 24)) }

@@ -22,10 +22,11 @@ extension Span where Element == UInt8 {
             // The first, middle and last octet are all octets of a span of one, two or three.
             return UInt64(self[0]) | UInt64(self[count >> 1]) << 8 | UInt64(self[count &- 1]) << 16
         }
-        // The two halves overlap if there are fewer than eight octets.
+        // The two halves overlap: there are four to seven octets.
         return halfWord(at: 0) | halfWord(at: count &- 4) << 32
     }
 
+    /// Returns the four octets from `start` on as one little-endian number.
     @inline(__always)
     private func halfWord(at start: Int) -> UInt64 {
         let octets = extracting(start..<(start &+ 4))

@@ -2,6 +2,7 @@
 
 /// The static table: RFC 7541, Appendix A. Its first entry has index 1.
 enum StaticTable {
+    /// The number of entries.
     static let count = 61
 
     /// Returns the entry with an index; nil if the index is not in this table.
@@ -22,21 +23,22 @@ enum StaticTable {
         hasName(name, at: index) && entries[index &- 1].hasValue(value)
     }
 
+    /// The entries in order; the one at position 0 has index 1.
     static let entries: [TableEntry] = fields.map { name, value in
         TableEntry(octets: Array(name.utf8) + Array(value.utf8), nameCount: name.utf8.count)
     }
 
-    /// The indices of all entries, by their names and fields.
-    static let index: FieldIndex = {
-        var index = FieldIndex()
+    /// Finds the index of an entry by name and value.
+    static let fieldIndex: FieldIndex = {
+        var fieldIndex = FieldIndex()
         // A later insertion replaces an earlier one: in reverse order, a name gets the index of its first entry.
         for position in entries.indices.reversed() {
-            index.insert(FieldHash(entries[position]), position &+ 1)
+            fieldIndex.insert(FieldHash(entries[position]), number: position &+ 1)
         }
-        return index
+        return fieldIndex
     }()
 
-    private static let fields: [(String, String)] = [
+    private static let fields: [(name: String, value: String)] = [
         (":authority", ""),
         (":method", "GET"),
         (":method", "POST"),

@@ -8,9 +8,9 @@ package enum HTTP2ConnectionError: Error, Hashable, Sendable {
     case compression(HPACKError)
     /// The peer violated the flow control of a stream or of the connection.
     case flowControl(FlowControlError, StreamID)
-    /// A frame was received on a stream whose state does not allow it (§5.1); the code depends on the state.
+    /// A frame was received on a stream whose state does not allow the frame (§5.1); the error code depends on the state.
     case unexpectedFrame(FrameType, StreamID, HTTP2ErrorCode)
-    /// An acknowledgement of SETTINGS was received, but none was due (§6.5.3).
+    /// An acknowledgement of SETTINGS was received, but the peer had already acknowledged all SETTINGS (§6.5.3).
     case unexpectedAcknowledgement
     /// A GOAWAY names a higher last stream than the previous one (§6.8).
     case goAwayRaised(StreamID, after: StreamID)
@@ -20,7 +20,7 @@ package enum HTTP2ConnectionError: Error, Hashable, Sendable {
     case settingsTimeout
     /// The peer requested a TLS renegotiation (§9.2.1). The owner of the connection detects this.
     case renegotiation
-    /// A limit was exceeded; `allowed` is its value.
+    /// The peer exceeded a limit of `HTTP2Limits`; `allowed` is its value.
     case limitExceeded(HTTP2Limits.Limit, allowed: Int)
 
     /// The error code that is sent to the peer.

@@ -2,14 +2,14 @@
 
 import LupineHTTP
 
-/// A rate limit: a burst that a peer may send at once, and the number that it may send per second thereafter.
+/// A rate limit: the number of frames or octets that a peer may send at once, and the number per second thereafter.
 package struct Allowance: Hashable, Sendable {
     /// The largest value of either number. As `atOnce`, it means that there is no limit.
     static let maximum = 1 << 31
 
-    /// The size of the burst.
+    /// The number that the peer may send at once.
     package let atOnce: Int
-    /// The rate per second.
+    /// The number per second that the peer may send in the long run.
     package let perSecond: Int
 
     /// Creates an allowance; numbers below zero count as zero.
@@ -19,11 +19,11 @@ package struct Allowance: Hashable, Sendable {
     }
 }
 
-/// Limits on the memory that a peer can make one HTTP/2 connection use, and on the work without progress that it can cause.
+/// Limits on the memory that a peer can make one HTTP/2 connection use, and on the work that it can cause without progress.
 ///
 /// Each property is the largest allowed number of what its comment names. All limits are on by default. If a peer exceeds one,
-/// the connection ends with an error that names it, or only the stream if the limit concerns one stream. These numbers and the
-/// settings of this endpoint bound the memory of a connection, whatever the peer does.
+/// the connection ends with an error that names the limit. If the limit concerns one stream, only the stream ends. The limits and
+/// the settings of this endpoint bound the memory of a connection, whatever the peer does.
 package struct HTTP2Limits: Hashable, Sendable {
     /// The limits of single frames and header blocks.
     package var frames = FrameLimits()
@@ -38,10 +38,10 @@ package struct HTTP2Limits: Hashable, Sendable {
     package var openStreamsAtFirst = 100
     /// Octets of the dynamic table of this endpoint's encoder, even if the peer allows more.
     package var encoderTableOctets = 4_096
-    /// Octets of output that the peer has caused and does not read: acknowledgements, resets, window updates
+    /// Octets of output that the peer has caused and does not read: acknowledgements, RST_STREAM, WINDOW_UPDATE
     /// (CVE-2019-9512, -9514, -9515, -9517).
     package var waitingOctets = 64 * 1024
-    /// Reset streams that are remembered, to distinguish late frames on them from violations.
+    /// Reset streams that the connection remembers, to distinguish late frames on them from violations.
     package var rememberedStreams = 256
 
     /// PING frames (CVE-2019-9512). One per second is enough for keep-alive and to measure the round trip; some peers send one
@@ -62,9 +62,10 @@ package struct HTTP2Limits: Hashable, Sendable {
     /// WINDOW_UPDATE frames (CVE-2019-9511). A peer may send two for each DATA frame that it receives; a slow peer with a tiny
     /// window sends many.
     package var windowUpdates = Allowance(atOnce: 10_000, perSecond: 1_000)
-    /// Frames of unknown types, GOAWAY frames, and PING acknowledgements that were not due.
+    /// Frames of unknown types, GOAWAY frames, and acknowledgements of PINGs that this endpoint has not sent.
     package var ignoredFrames = Allowance(atOnce: 1_000, perSecond: 50)
-    /// HEADERS and small DATA frames on reset or refused streams, beyond the number that is expected to have been in flight.
+    /// Late frames: HEADERS and small DATA frames on reset or refused streams, beyond the number that can be expected to have
+    /// been in flight.
     package var lateFrames = Allowance(atOnce: 1_000, perSecond: 100)
 
     /// Creates the default limits.

@@ -2,15 +2,15 @@
 
 package import LupineHTTP
 
-/// A received request: its head, as in HTTP/1.1, and the parts that only HTTP/2 has.
+/// A received request: its head, as in HTTP/1.1, and what a head in HTTP/1.1 does not have.
 package struct ReceivedRequest: Hashable, Sendable {
     /// The head. Its fields include `Host`, whether it was received as `host` or as `:authority`.
     package var head: RequestHead
     /// The scheme; nil for CONNECT.
     package var scheme: String?
-    /// The protocol that an extended CONNECT requests (RFC 8441 §4).
+    /// The protocol that an extended CONNECT requests (RFC 8441 §4); nil for other requests.
     package var `protocol`: String?
-    /// The value of `content-length`.
+    /// The value of `content-length`; nil if the field is absent.
     package var contentLength: Int64?
 }
 
@@ -23,7 +23,7 @@ package enum MessageDecoder {
         guard let range = pseudo[.status] else { throw .missingPseudoField(":status") }
         let digits = list.octets.span.extracting(range)
         var code = 0
-        // Three digits; anything else leaves a code below 100, which is rejected below.
+        // Exactly three digits. With anything else, the code remains below 100, and is rejected below.
         for index in digits.indices {
             guard digits.count == 3, digits[index] &- 0x30 < 10 else { break }
             code = code &* 10 &+ Int(digits[index] &- 0x30)
@@ -36,6 +36,7 @@ package enum MessageDecoder {
 
     /// Returns the value of `content-length` in fields that a reader has already checked; nil if there is none.
     package static func contentLength(_ fields: Fields) -> Int64? {
+        // `number` returns nil for an invalid value, which makes the result doubly optional.
         fields.withFirstValue(of: .contentLength) { FieldRule.number($0) } ?? nil
     }
 
@@ -54,6 +55,7 @@ package enum MessageDecoder {
         let fields = try pseudo.fields(of: list)
         guard let methodRange = pseudo[.method] else { throw .missingPseudoField(":method") }
         let method = try method(octets.extracting(methodRange))
+        // The target is a placeholder, and is set below.
         var request = ReceivedRequest(
             head: RequestHead(method: method, target: .asterisk, version: .http2, fields: fields),
             contentLength: try FieldRule.contentLength(fields))
@@ -63,7 +65,7 @@ package enum MessageDecoder {
             }
         }
         if method == .connect, pseudo[.protocol] == nil {
-            try requireTunnel(pseudo)
+            try requireNoSchemeOrPath(pseudo)
             guard let authority = pseudo[.authority] else { throw .missingPseudoField(":authority") }
             request.head.target = try target(
                 octets.text(authority), as: .connect, of: ":authority", octets.extracting(authority))
@@ -72,7 +74,7 @@ package enum MessageDecoder {
             guard let path = pseudo[.path] else { throw .missingPseudoField(":path") }
             request.scheme = try schemeText(octets.extracting(scheme))
             request.protocol = pseudo[.protocol].map { octets.text($0) }
-            // The target of an extended CONNECT has the same form as that of other methods.
+            // The target of an extended CONNECT has the same form as that of other methods: it is parsed as that of GET.
             let targetMethod = pseudo[.protocol] == nil ? method : .get
             request.head.target = try originTarget(octets.text(path), targetMethod, octets.extracting(path))
         }
@@ -83,6 +85,7 @@ package enum MessageDecoder {
 
     // MARK: Parts of a message
 
+    /// Returns the method with a name. Throws if the name is not a token.
     private static func method(_ token: Span<UInt8>) throws(MessageError) -> Method {
         do throws(HTTPError) { return try Method(token.text(token.indices)) } catch {
             throw .invalidPseudoField(":method", Excerpt(token))
@@ -90,14 +93,14 @@ package enum MessageDecoder {
     }
 
     /// Throws if a CONNECT request has a scheme or a path (§8.5).
-    private static func requireTunnel(_ pseudo: PseudoFields) throws(MessageError) {
+    private static func requireNoSchemeOrPath(_ pseudo: PseudoFields) throws(MessageError) {
         if pseudo[.scheme] != nil { throw .unexpectedPseudoField(Excerpt(":scheme")) }
         if pseudo[.path] != nil { throw .unexpectedPseudoField(Excerpt(":path")) }
     }
 
     /// Returns the scheme as a string. Throws if it is not a scheme by RFC 3986 §3.1.
     private static func schemeText(_ scheme: Span<UInt8>) throws(MessageError) -> String {
-        // A letter, then letters, digits, `+`, `-` and `.`.
+        // A letter, which `| 0x20` converts to lower case; then letters, digits, `+`, `-` and `.`.
         var isValid = !scheme.isEmpty && (scheme[0] | 0x20) &- 0x61 < 26
         for index in scheme.indices {
             switch scheme[index] {
@@ -120,11 +123,12 @@ package enum MessageDecoder {
         }
     }
 
-    /// Parses a request target. `name` is the pseudo-field that contains it.
+    /// Parses a request target, given as a string and as octets. `name` is the pseudo-field that contains it.
     private static func target(
         _ text: String, as method: Method, of name: String, _ octets: Span<UInt8>
     ) throws(MessageError) -> RequestTarget {
-        // Only visible ASCII characters, 0x21 to 0x7E, are allowed.
+        // Only visible ASCII characters, 0x21 to 0x7E, are allowed. The subtraction wraps, so that only these give less than
+        // 0x5E.
         for index in octets.indices where octets[index] &- 0x21 >= 0x5E {
             throw .invalidPseudoField(name, Excerpt(octets))
         }
@@ -133,30 +137,30 @@ package enum MessageDecoder {
         }
     }
 
-    /// Converts `:authority` to `Host`, before all other fields. If `host` is present too, both must be equal (§8.3.1), apart
-    /// from case and the default port of the scheme (RFC 3986 §6.2.3).
+    /// Inserts `Host`, with the value of `:authority`, before all other fields. If `host` is already present, the fields remain
+    /// as they are, but both values must be equal (§8.3.1), apart from case and the default port of the scheme (RFC 3986 §6.2.3).
     private static func setHost(
         _ authority: [UInt8]?, _ scheme: String?, _ fields: inout Fields
     ) throws(MessageError) {
-        let hosts = fields.indices(of: .host)
-        for index in hosts {
+        let hostIndices = fields.indices(of: .host)
+        for index in hostIndices {
             try fields.withValue(at: index) { host throws(MessageError) in
-                guard !host.isEmpty, Authority.isHostField(host), hosts.count == 1 else {
+                guard !host.isEmpty, Authority.isHostField(host), hostIndices.count == 1 else {
                     throw .invalidPseudoField("host", Excerpt(host))
                 }
-                if let authority, !host.isSame(authority.span, under: scheme) {
+                if let authority, !host.isSameAuthority(as: authority.span, scheme: scheme) {
                     throw .conflictingHost(Excerpt(authority.span), Excerpt(host))
                 }
             }
         }
         guard let authority else {
-            guard !hosts.isEmpty else { throw .missingPseudoField(":authority") }
+            guard !hostIndices.isEmpty else { throw .missingPseudoField(":authority") }
             return
         }
         guard !authority.isEmpty, Authority.isHostField(authority.span) else {
             throw .invalidPseudoField(":authority", Excerpt(authority.span))
         }
-        guard hosts.isEmpty else { return }
+        guard hostIndices.isEmpty else { return }
         var allFields = Fields()
         try PseudoFields.append(.host, authority.span, to: &allFields)
         allFields.append(contentsOf: fields)
@@ -166,13 +170,14 @@ package enum MessageDecoder {
 
 extension Span where Element == UInt8 {
     /// Returns whether two authorities are equal, apart from case and the default port of the scheme.
-    fileprivate func isSame(_ other: Span<UInt8>, under scheme: String?) -> Bool {
-        extracting(..<countWithoutPort(of: scheme)).isSame(
-            other.extracting(..<other.countWithoutPort(of: scheme)))
+    fileprivate func isSameAuthority(as other: Span<UInt8>, scheme: String?) -> Bool {
+        let host = extracting(..<countWithoutDefaultPort(of: scheme))
+        let otherHost = other.extracting(..<other.countWithoutDefaultPort(of: scheme))
+        return host.isEqualIgnoringCase(to: otherHost)
     }
 
-    /// Returns the length in octets of an authority without the default port of the scheme.
-    private func countWithoutPort(of scheme: String?) -> Int {
+    /// Returns the length in octets of an authority, without the port if it is the default one of the scheme.
+    private func countWithoutDefaultPort(of scheme: String?) -> Int {
         let port: String
         switch scheme?.lowercased() {
         case "http": port = ":80"
@@ -180,11 +185,11 @@ extension Span where Element == UInt8 {
         default: return count
         }
         let start = count &- port.utf8.count
-        return start >= 0 && extracting(start...).isSame(port.utf8.span) ? start : count
+        return start >= 0 && extracting(start...).isEqualIgnoringCase(to: port.utf8.span) ? start : count
     }
 
     /// Returns whether both are equal, ignoring ASCII case.
-    private func isSame(_ other: Span<UInt8>) -> Bool {
+    private func isEqualIgnoringCase(to other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         for index in indices where Self.lowercased(self[index]) != Self.lowercased(other[index]) {
             return false
@@ -192,5 +197,6 @@ extension Span where Element == UInt8 {
         return true
     }
 
+    /// Returns an octet with A-Z converted to lower case.
     private static func lowercased(_ octet: UInt8) -> UInt8 { octet &- 0x41 < 26 ? octet | 0x20 : octet }
 }

@@ -4,8 +4,8 @@ package import LupineHTTP
 
 /// The extended CONNECT that opens a WebSocket: RFC 8441 §4 and §5.
 extension MessageEncoder {
-    /// Returns the header list of a WebSocket handshake. `head` is the same handshake in HTTP/1.1, a GET; its
-    /// connection-specific fields and its key are omitted.
+    /// Returns the header list of a WebSocket handshake. `head` is the head of the same handshake in HTTP/1.1, a GET request.
+    /// Its connection-specific fields and its key (`Sec-WebSocket-Key`) are omitted.
     package static func webSocket(_ head: RequestHead, scheme: String) throws(HTTPError) -> HeaderList {
         try head.target.validate(for: head.method)
         guard case .origin(let path) = head.target else {

@@ -5,7 +5,7 @@ package import LupineHTTP
 /// Converts heads to header lists: RFC 9113 §8.2 and §8.3.
 ///
 /// Connection-specific fields, and those that `Connection` names, are not sent. As in HTTP/1.1, the caller may not set the
-/// framing fields, and a message that cannot be sent is an error.
+/// framing fields (`Content-Length`, `Transfer-Encoding`), and the encoder throws if a message cannot be sent.
 package enum MessageEncoder {
     /// Returns the header list of a request. `scheme` is that of its URL.
     package static func request(
@@ -13,9 +13,9 @@ package enum MessageEncoder {
     ) throws(HTTPError) -> HeaderList {
         try head.target.validate(for: head.method)
         try body.validate()
-        // Without Host, framing and connection-specific fields, which most requests lack, several checks can be omitted.
-        let isPlain = !head.fields.mayHoldConnectionFields
-        if !isPlain { try refuseFraming(head.fields) }
+        // The connection fields include the framing fields and `Host`. Most requests have none, and need no search for each.
+        let mayHoldConnectionFields = head.fields.mayHoldConnectionFields
+        if mayHoldConnectionFields { try refuseFraming(head.fields) }
         var list = HeaderList()
         reserve(for: head, in: &list)
         list.append(":method", head.method.rawValue)
@@ -24,11 +24,11 @@ package enum MessageEncoder {
             list.append(":authority", head.target.description)
         case .origin(let path):
             list.append(":scheme", scheme)
-            try appendAuthority(head, mayHaveHost: !isPlain, to: &list)
+            try appendAuthority(head, mayHaveHost: mayHoldConnectionFields, to: &list)
             list.append(":path", path, indexing: .without)
         case .asterisk:
             list.append(":scheme", scheme)
-            try appendAuthority(head, mayHaveHost: !isPlain, to: &list)
+            try appendAuthority(head, mayHaveHost: mayHoldConnectionFields, to: &list)
             list.append(":path", "*")
         case .absolute(let text):
             try appendAbsolute(text, head.method, to: &list)
@@ -70,15 +70,16 @@ package enum MessageEncoder {
         }
     }
 
-    /// Reserves capacity for a request's fields at once; 128 octets are an estimate for the pseudo-fields other than the path,
-    /// and for `content-length`.
+    /// Reserves capacity for all fields of a request. Besides those of the head, there may be four pseudo-fields and
+    /// `content-length`, which take about 128 octets without the path.
     static func reserve(for head: RequestHead, in list: inout HeaderList) {
-        var path = 0
-        if case .origin(let text) = head.target { path = text.utf8.count }
-        list.reserve(fields: head.fields.count &+ 5, octets: head.fields.textCount &+ path &+ 128)
+        var pathCount = 0
+        if case .origin(let path) = head.target { pathCount = path.utf8.count }
+        list.reserve(fields: head.fields.count &+ 5, octets: head.fields.textCount &+ pathCount &+ 128)
     }
 
-    /// Appends `:authority`: the `Host` field if there is one, and otherwise the head's authority.
+    /// Appends `:authority`: the value of the `Host` field if there is one, and otherwise the head's authority. `mayHaveHost` is
+    /// false if the caller knows that there is no such field.
     static func appendAuthority(
         _ head: RequestHead, mayHaveHost: Bool, to list: inout HeaderList
     ) throws(HTTPError) {
@@ -98,15 +99,16 @@ package enum MessageEncoder {
     private static func appendAbsolute(
         _ text: String, _ method: Method, to list: inout HeaderList
     ) throws(HTTPError) {
-        // At the first colon; the authority then ends at a slash or `?`, and userinfo at the last `@`.
-        let parts = text.utf8.split(separator: 0x3A, maxSplits: 1, omittingEmptySubsequences: false)
+        // The scheme ends at the first `:`. The authority ends at a `/` or `?`, and userinfo in it at the last `@`.
+        let parts = text.utf8.split(
+            separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[1].starts(with: "//".utf8) else {
             throw .invalidTarget(Excerpt(text))
         }
         let afterScheme = parts[1].dropFirst(2)
-        var host = afterScheme.prefix { $0 != 0x2F && $0 != 0x3F }
+        var host = afterScheme.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
         let path = afterScheme[host.endIndex...]
-        if let atSign = host.lastIndex(of: 0x40) { host = host[host.index(after: atSign)...] }
+        if let atSign = host.lastIndex(of: UInt8(ascii: "@")) { host = host[host.index(after: atSign)...] }
         let hostText = String(Substring(host))
         guard !host.isEmpty, Authority.isHostField(hostText.utf8.span) else {
             throw .invalidAuthority(Excerpt(hostText))
@@ -115,7 +117,7 @@ package enum MessageEncoder {
         list.append(":authority", hostText)
         // OPTIONS without a path addresses the server as a whole (§8.3.1).
         let prefix: String
-        if path.first == 0x2F {
+        if path.first == UInt8(ascii: "/") {
             prefix = ""
         } else {
             prefix = path.isEmpty && method == .options ? "*" : "/"
@@ -123,7 +125,7 @@ package enum MessageEncoder {
         list.append(":path", prefix + String(Substring(path)), indexing: .without)
     }
 
-    /// Appends `content-length` if the length of the body is known.
+    /// Appends `content-length` if the length of the body is known. Without a body, the length 0 is sent if `announcesEmpty`.
     private static func appendLength(_ body: OutgoingBody, announcesEmpty: Bool, to list: inout HeaderList) {
         switch body {
         case .none: if announcesEmpty { list.append("content-length", "0") }
@@ -132,15 +134,17 @@ package enum MessageEncoder {
         }
     }
 
-    /// Appends the fields with names in lower case, without those that are connection-specific or named by `Connection`.
+    /// Appends the fields with their names in lower case. Fields that are connection-specific or named by `Connection` are
+    /// omitted, and so is `Host`, which `:authority` replaces. `TE` is sent only if `mayHaveTE`, and with the value `trailers`.
     static func appendFields(_ fields: Fields, mayHaveTE: Bool, to list: inout HeaderList) {
         let hasConnection = fields.contains(.connection)
+        // One buffer for all names.
         var name: [UInt8] = []
         for index in 0..<fields.count {
             name.removeAll(keepingCapacity: true)
             fields.withName(at: index) { original in
                 name.append(original, original.indices)
-                // Converts A-Z to lower case.
+                // Converts A-Z to lower case. 0x41 is "A"; the subtraction wraps, so that only A-Z give less than 26.
                 for position in name.indices where name[position] &- 0x41 < 26 { name[position] |= 0x20 }
             }
             let lowercased = name.span
@@ -155,7 +159,7 @@ package enum MessageEncoder {
         }
     }
 
-    /// Returns whether `Connection` names the field.
+    /// Returns whether a `Connection` field names the field.
     private static func isNamed(_ name: Span<UInt8>, in fields: Fields) -> Bool {
         let text = name.text(name.indices)
         return fields.indices(of: .connection).contains { index in
@@ -165,6 +169,7 @@ package enum MessageEncoder {
 
     /// Returns whether a field rarely has the same value twice, so that it is not worth the space in the dynamic table.
     private static func rarelyRepeats(_ name: Span<UInt8>) -> Bool {
+        // By length first: most names are then compared with no text at all.
         switch name.count {
         case 3: name.isText("age")
         case 4: name.isText("etag")

@@ -3,6 +3,8 @@
 package import LupineHTTP
 
 /// The reason for which a message is malformed (RFC 9113 §8.1.1). Its stream is reset with `code`; the connection continues.
+///
+/// An `Excerpt` is the beginning of a name or value, for the description of the error.
 package enum MessageError: Error, Hashable, Sendable {
     // MARK: Names and values
 
@@ -29,7 +31,7 @@ package enum MessageError: Error, Hashable, Sendable {
     case missingPseudoField(String)
     /// A pseudo-field, or `host`, has an invalid value (§8.3.1, §8.3.2).
     case invalidPseudoField(String, Excerpt)
-    /// `:authority` and `host` name different hosts (§8.3.1).
+    /// `:authority`, the first value, and `host`, the second, name different hosts (§8.3.1).
     case conflictingHost(Excerpt, Excerpt)
 
     // MARK: The message as a whole
@@ -38,7 +40,7 @@ package enum MessageError: Error, Hashable, Sendable {
     case invalidContentLength(Excerpt)
     /// The length of the content differs from `content-length` (§8.1.1).
     case contentLengthMismatch(announced: Int64, received: Int64)
-    /// Content came in a response that cannot have any: to HEAD, or with the status 204 or 304.
+    /// Content came in a response that cannot have any: in reply to HEAD, or with the status 204 or 304.
     case unexpectedContent
     /// Content came before the final head, or after the trailers.
     case misplacedContent

@@ -5,7 +5,7 @@ package import LupineHTTP
 /// Checks the order of the parts of a received message: interim heads, a head, content, trailers (RFC 9113 §8.1). It also
 /// compares the length of the content with `content-length` (§8.1.1).
 ///
-/// After an error, the reader must be discarded together with its stream.
+/// After an error, the owner resets the stream and discards the reader.
 package struct MessageReader: Sendable {
     /// The kind of message to read.
     package enum Kind: Hashable, Sendable {
@@ -24,7 +24,9 @@ package struct MessageReader: Sendable {
 
     /// The content that the message may have.
     private enum Content: Sendable {
+        /// Content of any length.
         case any
+        /// As many octets as `content-length` announces.
         case length(Int64)
         /// None, even if `content-length` announces some.
         case none
@@ -32,15 +34,16 @@ package struct MessageReader: Sendable {
         case tunnel
     }
 
+    /// The part of the message that comes next. After an arrow: the states that may follow.
     private enum State: Sendable {
-        /// → content
-        case head(interims: Int)
-        /// → ended
+        /// The head, after a number of interim heads. → content
+        case head(interimCount: Int)
+        /// Content, of which a number of octets were received; or trailers. → ended
         case content(Content, received: Int64)
         case ended
     }
 
-    private var state = State.head(interims: 0)
+    private var state = State.head(interimCount: 0)
     private let kind: Kind
     private let allowsProtocol: Bool
     private let interimLimit: Int
@@ -55,10 +58,10 @@ package struct MessageReader: Sendable {
     }
 
     /// Processes a header list, and returns the part of the message that it contains.
-    package mutating func headers(_ list: HeaderList, endsStream: Bool) throws(MessageError) -> Part {
+    package mutating func readHeaders(_ list: HeaderList, endsStream: Bool) throws(MessageError) -> Part {
         switch state {
-        case .head(let interims):
-            let part = try readHead(list, interims, endsStream)
+        case .head(let interimCount):
+            let part = try readHead(list, interimCount, endsStream)
             if endsStream { try end() }
             return part
         case .content(.tunnel, _), .ended:
@@ -71,7 +74,8 @@ package struct MessageReader: Sendable {
         }
     }
 
-    /// The number of octets of content that may still come: what remains of the announced length, or 0 if content is not allowed.
+    /// The number of octets of content that the message may still have: the rest of the announced length, or 0 if content is not
+    /// allowed now.
     package var contentRoom: Int {
         switch state {
         case .head, .ended, .content(.none, _): 0
@@ -80,9 +84,9 @@ package struct MessageReader: Sendable {
         }
     }
 
-    /// Processes `count` octets of content, without padding. Throws if they are not allowed; with 0, only if content as such is
-    /// not allowed now.
-    package mutating func content(_ count: Int) throws(MessageError) {
+    /// Processes `count` octets of content, without padding. Throws if the message may not have them. With a `count` of 0, it
+    /// throws only if content may not come now, before the head or after the end.
+    package mutating func readContent(_ count: Int) throws(MessageError) {
         switch state {
         case .head, .ended:
             throw .misplacedContent
@@ -102,7 +106,7 @@ package struct MessageReader: Sendable {
         }
     }
 
-    /// Ends the message, because the peer ended its side of the stream. Throws if content or the head is missing.
+    /// Ends the message, because the peer ended its side of the stream. Throws if the head or some of the content is missing.
     package mutating func end() throws(MessageError) {
         switch state {
         case .head, .ended:
@@ -119,7 +123,7 @@ package struct MessageReader: Sendable {
 
     /// Processes a head, which may be an interim one.
     private mutating func readHead(
-        _ list: HeaderList, _ interims: Int, _ endsStream: Bool
+        _ list: HeaderList, _ interimCount: Int, _ endsStream: Bool
     ) throws(MessageError) -> Part {
         switch kind {
         case .request:
@@ -140,18 +144,19 @@ package struct MessageReader: Sendable {
             }
             if head.status.code == 101 { throw .switchingProtocols }
             if endsStream { throw .interimEndsStream }
-            guard interims < interimLimit else { throw .tooManyInterimHeads(allowed: interimLimit) }
-            state = .head(interims: interims &+ 1)
+            guard interimCount < interimLimit else { throw .tooManyInterimHeads(allowed: interimLimit) }
+            state = .head(interimCount: interimCount &+ 1)
             return .interim(head)
         }
     }
 
-    /// Returns the content that may follow a final head in the response to a method.
+    /// Returns the content that may follow the final head of a response to a request with this method.
     private func expectedContent(
         of head: ResponseHead, to method: Method
     ) throws(MessageError) -> Content {
         // `content-length` is ignored in the response that opens a tunnel (RFC 9110 §9.3.6).
         if method == .connect, head.status.kind == .successful { return .tunnel }
+        // Before the next check: an invalid length is an error even if no content may follow.
         let length = try FieldRule.contentLength(head.fields)
         if method == .head || head.status.code == 204 || head.status.code == 304 { return .none }
         return length.map { .length($0) } ?? .any

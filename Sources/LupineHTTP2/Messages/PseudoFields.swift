@@ -9,33 +9,34 @@ struct PseudoFields {
         case request, response, trailers
     }
 
-    /// The known pseudo-fields; `protocol` is defined by RFC 8441.
+    /// The known pseudo-fields; RFC 8441 defines `protocol`. The raw value is the position in `values`.
     enum Name: Int {
         case method, scheme, authority, path, `protocol`, status
     }
 
     private let section: Section
+    /// The range in the list's octets of the value of each pseudo-field; nil if it is absent.
     private var values = InlineArray<6, Range<Int>?>(repeating: nil)
     /// The number of pseudo-fields, which is also the position of the first regular field.
     private(set) var count = 0
 
-    /// Finds the pseudo-fields of a list; their values are ranges of the list's octets.
+    /// Finds the pseudo-fields of a list. Throws if one is unknown, not allowed in the section, repeated, or invalid.
     init(_ list: HeaderList, in section: Section) throws(MessageError) {
         self.section = section
         let octets = list.octets.span
         while count < list.count {
             let name = octets.extracting(list.nameRange(at: count))
-            // The name of a pseudo-field begins with a colon.
+            // The name of a pseudo-field begins with a colon, 0x3A.
             guard !name.isEmpty, name[0] == 0x3A else { break }
             let value = list.valueRange(at: count)
-            guard let known = Self.knownName(name, in: section) else {
+            guard let knownName = Self.knownName(name, in: section) else {
                 throw .unexpectedPseudoField(Excerpt(name))
             }
-            guard values[known.rawValue] == nil else { throw .repeatedPseudoField(Excerpt(name)) }
+            guard values[knownName.rawValue] == nil else { throw .repeatedPseudoField(Excerpt(name)) }
             guard FieldRule.isValue(octets.extracting(value)) else {
                 throw .invalidValue(name: Excerpt(name))
             }
-            values[known.rawValue] = value
+            values[knownName.rawValue] = value
             count &+= 1
         }
     }
@@ -60,7 +61,8 @@ struct PseudoFields {
         return nil
     }
 
-    /// Returns the fields after the pseudo-fields. Several `cookie` fields are joined into one, as in HTTP/1.1 (§8.2.3).
+    /// Returns the fields after the pseudo-fields. Several `cookie` fields are joined into one, as in HTTP/1.1 (§8.2.3). Throws
+    /// if a field is invalid.
     func fields(of list: HeaderList) throws(MessageError) -> Fields {
         // The fields share the octets of the list.
         var fields = Fields(over: list.octets, reserving: list.count &- count)
@@ -70,10 +72,11 @@ struct PseudoFields {
             let (nameRange, valueRange) = list.ranges(at: index)
             let name = octets.extracting(nameRange)
             let value = octets.extracting(valueRange)
+            // A colon: this is a pseudo-field too.
             if !name.isEmpty, name[0] == 0x3A { throw .misplacedPseudoField(Excerpt(name)) }
             try FieldRule.validate(name: name, value: value, in: section)
             if name.count == 6, name.isText("cookie") {
-                // Joined by `; `.
+                // 0x3B and 0x20 are `; `, which separates the cookies.
                 var joined = cookies.map { $0 + [0x3B, 0x20] } ?? []
                 joined.append(value, value.indices)
                 cookies = joined

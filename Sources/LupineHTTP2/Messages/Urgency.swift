@@ -22,14 +22,16 @@ package struct Urgency: Hashable, Comparable, Sendable {
 }
 
 extension Urgency {
-    private static let comma: UInt8 = 0x2C
-    private static let semicolon: UInt8 = 0x3B
-    private static let quote: UInt8 = 0x22
-    private static let backslash: UInt8 = 0x5C
-    private static let blanks: [UInt8] = [0x20, 0x09]
+    // The octets that are special in a Structured Field (RFC 9651).
+    private static let comma = UInt8(ascii: ",")
+    private static let semicolon = UInt8(ascii: ";")
+    private static let quote = UInt8(ascii: "\"")
+    private static let backslash = UInt8(ascii: "\\")
+    private static let equals = UInt8(ascii: "=")
+    private static let blanks = [UInt8(ascii: " "), UInt8(ascii: "\t")]
 
-    /// Parses the urgency in the value of a `priority` field. If it is missing or invalid, the default applies (§4); of several
-    /// members, the last one counts (RFC 9651 §3.2).
+    /// Parses the urgency in the value of a `priority` field, a dictionary (RFC 9651 §3.2). If the urgency is missing or invalid,
+    /// the default applies (§4). If it occurs several times, the last one counts.
     package init(fieldValue value: Span<UInt8>) {
         self = .normal
         var member: [UInt8] = []
@@ -39,7 +41,7 @@ extension Urgency {
             let octet = value[index]
             index += 1
             if isQuoted, octet == Self.backslash {
-                // An escaped quote does not end the string.
+                // Skips the escaped octet: if it is a quote, it does not end the string.
                 index += 1
             } else if octet == Self.quote {
                 isQuoted.toggle()
@@ -54,18 +56,18 @@ extension Urgency {
         apply(member)
     }
 
-    /// Applies a member `u=` of a dictionary, with or without parameters; other members are ignored.
+    /// Applies a member of the dictionary if its key is `u`; other members, and parameters of this one, are ignored.
     private mutating func apply(_ member: [UInt8]) {
-        let item = member.drop { Self.blanks.contains($0) }.prefix { $0 != Self.semicolon }
-        guard let last = item.lastIndex(where: { !Self.blanks.contains($0) }) else { return }
-        let text = Array(item[...last])
+        let keyAndValue = member.drop { Self.blanks.contains($0) }.prefix { $0 != Self.semicolon }
+        guard let last = keyAndValue.lastIndex(where: { !Self.blanks.contains($0) }) else { return }
+        let text = Array(keyAndValue[...last])
         // `u` without a value, or `u=` and a digit from 0 to 7; any other value is invalid.
-        guard text.starts(with: "u".utf8), text.count == 1 || text[1] == 0x3D else { return }
-        guard text.count == 3, (0x30...0x37).contains(text[2]) else {
+        guard text.starts(with: "u".utf8), text.count == 1 || text[1] == Self.equals else { return }
+        guard text.count == 3, (UInt8(ascii: "0")...UInt8(ascii: "7")).contains(text[2]) else {
             self = .normal
             return
         }
-        self = Urgency(text[2] - 0x30)
+        self = Urgency(text[2] - UInt8(ascii: "0"))
     }
 }
 

@@ -2,13 +2,13 @@
 
 /// Remembers a fixed number of closed streams, to distinguish late frames on them from violations.
 ///
-/// A stream that both endpoints have ended is not stored: its identifier shows that it is not idle, and no frame may follow
-/// on it. Streams that were reset are remembered, since frames that the peer sent before it knew of the reset are allowed.
-/// Above the capacity, the oldest are forgotten. A stream that is not remembered, up to the highest forgotten one, may then have
-/// been ended or reset.
+/// A late frame is one that the peer sent before it knew that this endpoint had reset or refused the stream. Streams that were
+/// reset are remembered, since late frames on them are allowed. A stream that both endpoints have ended is not stored: its
+/// identifier shows that it is not idle, and neither HEADERS nor DATA may follow on it. Above the capacity, the oldest are
+/// forgotten. Up to the highest forgotten stream, a stream that is not remembered may have been ended or reset.
 struct ClosedStreams: Sendable {
-    /// The available information about a closed stream.
-    enum Memory: Sendable {
+    /// What is known of a closed stream.
+    enum Record: Sendable {
         /// The stream's machine, in its last state.
         case known(HTTP2StreamMachine)
         /// Both endpoints have ended the stream, or its reset has been forgotten.
@@ -17,40 +17,41 @@ struct ClosedStreams: Sendable {
         case skipped
     }
 
+    /// A remembered stream.
     private struct Entry: Sendable {
         var machine: HTTP2StreamMachine
-        /// The octets of DATA that the peer may still have sent before it knew of the reset.
+        /// The octets of DATA that may still arrive in late frames.
         var room: Int
-        /// The number of small frames that may still have been in flight.
-        var frames = ClosedStreams.lateFrames
+        /// The number of small late frames that are still expected.
+        var smallFrames = ClosedStreams.expectedSmallFrames
     }
 
     /// The classification of a frame on a closed stream.
-    enum Late: Sendable {
-        /// The peer probably sent it before it knew of the reset.
+    enum LateFrame: Sendable {
+        /// The peer probably sent the frame before it knew of the reset.
         case expected
-        /// It may be a legitimate late frame, but a peer that sends many of them does so on purpose.
+        /// The peer may have sent the frame before it knew of the reset. A peer that sends many such frames does so on purpose.
         case doubtful
-        /// It exceeds what the peer can have sent before it knew of the reset.
+        /// The frame exceeds what the peer can have sent before it knew of the reset.
         case tooMuch
     }
 
-    /// The number of small late frames allowed on a stream: interim heads, a head, the start of content, and trailers.
-    private static let lateFrames = 16
+    /// The number of small late frames that are expected on a stream: interim heads, a head, the start of content, and trailers.
+    private static let expectedSmallFrames = 16
 
-    /// The limit of remembered ranges of skipped identifiers.
-    private static let skipLimit = 32
+    /// The largest number of ranges of skipped identifiers that are remembered. Further ones count as closed streams.
+    private static let maximumSkippedRanges = 32
 
     private let role: HTTP2Role
     private let capacity: Int
     private var entries: [StreamID: Entry] = [:]
-    /// A ring of the remembered streams in the order of their resets, starting at index `oldest`.
+    /// A ring of the remembered streams in the order of their resets, starting at index `oldestIndex`.
     private var ring: [StreamID] = []
-    private var oldest = 0
-    /// The highest stream whose reset is no longer remembered; `connection` if there is none.
+    private var oldestIndex = 0
+    /// The highest stream whose reset has been forgotten; `connection` if there is none.
     private var highestForgotten = StreamID.connection
     /// The first ranges of identifiers that the peer has skipped.
-    private var skips: [ClosedRange<StreamID>] = []
+    private var skippedRanges: [ClosedRange<StreamID>] = []
 
     init(_ role: HTTP2Role, capacity: Int) {
         self.role = role
@@ -61,10 +62,11 @@ struct ClosedStreams: Sendable {
     var count: Int { entries.count }
 
     /// Returns what is known of a stream that is neither idle nor open.
-    func memory(of stream: StreamID) -> Memory {
+    func record(of stream: StreamID) -> Record {
         if let entry = entries[stream] { return .known(entry.machine) }
-        if skips.contains(where: { $0.contains(stream) }) { return .skipped }
+        if skippedRanges.contains(where: { $0.contains(stream) }) { return .skipped }
         guard stream > highestForgotten else { return .forgotten }
+        // The resets of all streams above are remembered, so both endpoints have ended this one.
         return .known(HTTP2StreamMachine(role, stream, closed: .ended))
     }
 
@@ -76,30 +78,33 @@ struct ClosedStreams: Sendable {
             return
         }
         guard capacity > 0 else {
+            // The stream is forgotten at once.
             highestForgotten = max(highestForgotten, stream)
             return
         }
         entries[stream] = Entry(machine: machine, room: room)
         guard ring.count == capacity else { return ring.append(stream) }
-        highestForgotten = max(highestForgotten, ring[oldest])
-        entries[ring[oldest]] = nil
-        ring[oldest] = stream
-        oldest = (oldest &+ 1) % capacity
+        // The ring is full: the stream replaces the oldest one.
+        highestForgotten = max(highestForgotten, ring[oldestIndex])
+        entries[ring[oldestIndex]] = nil
+        ring[oldestIndex] = stream
+        oldestIndex = (oldestIndex &+ 1) % capacity
     }
 
     /// Classifies and counts a late frame: DATA with a payload of `count` octets, or HEADERS, for which `count` is 0.
-    mutating func classifyLate(_ count: Int, on stream: StreamID) -> Late {
+    mutating func classifyLateFrame(of count: Int, on stream: StreamID) -> LateFrame {
+        // The stream is forgotten: what may still arrive on it is not known.
         guard let entry = entries[stream] else { return .doubtful }
         guard count <= entry.room else { return .tooMuch }
         entries[stream]?.room = entry.room &- count
-        if count >= FloodGuard.leastContent { return .expected }
-        guard entry.frames > 0 else { return .doubtful }
-        entries[stream]?.frames = entry.frames &- 1
+        if count >= FloodGuard.minimumContent { return .expected }
+        guard entry.smallFrames > 0 else { return .doubtful }
+        entries[stream]?.smallFrames = entry.smallFrames &- 1
         return .expected
     }
 
     /// Records identifiers that the peer has skipped by opening a higher stream.
     mutating func skip(_ range: ClosedRange<StreamID>) {
-        if skips.count < Self.skipLimit { skips.append(range) }
+        if skippedRanges.count < Self.maximumSkippedRanges { skippedRanges.append(range) }
     }
 }

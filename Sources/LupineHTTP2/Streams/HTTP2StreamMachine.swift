@@ -2,16 +2,16 @@
 
 /// The state machine of one stream, for either role: RFC 9113 §5.1.
 ///
-/// Pure: it decides whether a frame may be sent or received, and changes its state. It handles every event in every state.
-/// `MessageReader` checks the content and order of the frames of a message.
+/// It decides whether a frame may be sent or received, changes its state, and does nothing else. It handles every event in every
+/// state. `MessageReader` checks the content and order of the frames of a message.
 package struct HTTP2StreamMachine: Hashable, Sendable {
-    /// The state of the stream, as seen by this endpoint.
+    /// The state of the stream, as seen by this endpoint. After an arrow: the states that may follow.
     package enum State: Hashable, Sendable {
         /// Nothing has been sent or received. → reservedLocal, reservedRemote, open, halfClosedLocal, halfClosedRemote
         case idle
-        /// This endpoint has promised it. → halfClosedRemote, closed
+        /// This endpoint has promised the stream. → halfClosedRemote, closed
         case reservedLocal
-        /// The peer has promised it. → halfClosedLocal, closed
+        /// The peer has promised the stream. → halfClosedLocal, closed
         case reservedRemote
         /// Both endpoints may send. → halfClosedLocal, halfClosedRemote, closed
         case open
@@ -19,6 +19,7 @@ package struct HTTP2StreamMachine: Hashable, Sendable {
         case halfClosedLocal
         /// The peer has ended its side. → closed
         case halfClosedRemote
+        /// No more frames are exchanged, apart from those in flight. → closed with another closure
         case closed(Closure)
     }
 
@@ -26,7 +27,7 @@ package struct HTTP2StreamMachine: Hashable, Sendable {
     package enum Closure: Hashable, Sendable {
         /// Both endpoints have sent END_STREAM.
         case ended
-        /// This endpoint has sent RST_STREAM: frames that the peer sent before it knew are allowed.
+        /// This endpoint has sent RST_STREAM: frames that the peer sent before it received RST_STREAM are allowed.
         case resetSent
         /// The peer has sent RST_STREAM.
         case resetReceived
@@ -58,7 +59,7 @@ package struct HTTP2StreamMachine: Hashable, Sendable {
         /// The stream ignores the frame. Its header block must still be decoded, and its payload still counts for the window of
         /// the connection.
         case ignore
-        /// The frame must not be sent.
+        /// The frame must not be sent. This is never the verdict on a received frame.
         case mayNotSend
         /// The stream must be reset with the code.
         case streamError(HTTP2ErrorCode)
@@ -78,13 +79,13 @@ package struct HTTP2StreamMachine: Hashable, Sendable {
         isClientInitiated = stream.isClientInitiated
     }
 
-    /// Creates the machine of a closed stream, for one that is no longer stored.
+    /// Creates the machine of a closed stream whose own machine is not stored.
     init(_ role: HTTP2Role, _ stream: StreamID, closed closure: Closure) {
         self.init(role, stream)
         state = .closed(closure)
     }
 
-    /// Handles an event. After initialization, only this changes `state`.
+    /// Decides on an event, and changes the state if the frame may be sent or processed.
     package mutating func handle(_ event: Event) -> Verdict {
         switch event {
         case .send(let frame): send(frame)
@@ -92,7 +93,7 @@ package struct HTTP2StreamMachine: Hashable, Sendable {
         }
     }
 
-    // MARK: sending
+    // MARK: Sending
 
     /// Returns whether a frame may be sent, and changes the state.
     private mutating func send(_ frame: Frame) -> Verdict {
@@ -122,6 +123,7 @@ package struct HTTP2StreamMachine: Hashable, Sendable {
             (.promised, .halfClosedLocal), (.promised, .halfClosedRemote), (.promised, .closed):
             return .mayNotSend
 
+        // After RST_STREAM of the peer, a reset answers a frame that the peer must not send: the error STREAM_CLOSED.
         case (.reset, .reservedLocal), (.reset, .reservedRemote), (.reset, .open), (.reset, .halfClosedLocal),
             (.reset, .halfClosedRemote), (.reset, .closed(.resetReceived)):
             return move(to: .closed(.resetSent))
@@ -134,12 +136,13 @@ package struct HTTP2StreamMachine: Hashable, Sendable {
         case (.windowUpdate, .idle), (.windowUpdate, .reservedLocal), (.windowUpdate, .closed):
             return .mayNotSend
 
+        // PRIORITY may be sent in any state (§6.3).
         case (.priority, _):
             return .proceed
         }
     }
 
-    // MARK: receiving
+    // MARK: Receiving
 
     /// Returns how a received frame is handled, and changes the state.
     private mutating func receive(_ frame: Frame) -> Verdict {
@@ -160,6 +163,7 @@ package struct HTTP2StreamMachine: Hashable, Sendable {
             return .streamError(.streamClosed)
         case (.headers, .closed(.ended)), (.data, .closed(.ended)):
             return .connectionError(.streamClosed)
+        // The peer may have sent the frame before it received RST_STREAM.
         case (.headers, .closed(.resetSent)), (.data, .closed(.resetSent)):
             return .ignore
 
@@ -185,14 +189,17 @@ package struct HTTP2StreamMachine: Hashable, Sendable {
         case (.windowUpdate, .reservedLocal), (.windowUpdate, .open), (.windowUpdate, .halfClosedLocal),
             (.windowUpdate, .halfClosedRemote):
             return .proceed
+        // The peer may have sent the frame before it knew that the stream had ended.
         case (.reset, .closed), (.windowUpdate, .closed):
             return .ignore
 
+        // PRIORITY may be received in any state. Its signaling is deprecated (§5.3.2).
         case (.priority, _):
             return .ignore
         }
     }
 
+    /// Changes the state. Returns `proceed`.
     private mutating func move(to state: State) -> Verdict {
         self.state = state
         return .proceed

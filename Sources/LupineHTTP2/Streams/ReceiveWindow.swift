@@ -3,11 +3,11 @@
 /// A receive window: the octets of DATA that the peer may still send, on a stream or on the connection. It also decides when
 /// WINDOW_UPDATE is sent.
 ///
-/// Received octets are taken out of the window, and are added to the pending increment once they have been consumed or dropped. A
-/// WINDOW_UPDATE with that increment is sent as soon as it is half of the target, or as large as the window that the peer has
-/// left. So a consumer that stops reading stops only its own peer, and one that keeps reading causes few frames. In a large
-/// window, the pending increment is at most 512 KiB, since the peer cannot use it for another round trip. The window, the pending
-/// increment and the unconsumed octets always add up to the target.
+/// Received octets are taken out of the window. When they have been consumed or dropped, they are added to the pending increment.
+/// WINDOW_UPDATE with this increment is sent as soon as the increment is half of the target, or as large as what is left of the
+/// window. So the peer must stop sending only if the content is not consumed, and few frames are sent while it is. In a large
+/// window, the pending increment is sent at 512 KiB, because another round trip passes before the peer can use it. The window,
+/// the pending increment and the unconsumed octets always add up to the target.
 struct ReceiveWindow: Hashable, Sendable {
     /// The largest target that `raise(to:)` sets: a later change of SETTINGS_INITIAL_WINDOW_SIZE can add to it.
     static let largestTarget = 1 << 30
@@ -16,12 +16,12 @@ struct ReceiveWindow: Hashable, Sendable {
     static let largestPendingIncrement = 512 * 1024
 
     private var window: FlowWindow
-    /// The size of the window when everything has been consumed and returned.
+    /// The size of the window when all received octets have been consumed and returned to it.
     private(set) var target: Int
     /// The octets that were consumed or dropped, and that no WINDOW_UPDATE has announced yet.
     private(set) var pendingIncrement = 0
 
-    /// Creates a window of a size, from which nothing has been taken.
+    /// Creates a window that has this size and target.
     init(_ size: Int) {
         window = FlowWindow(size)
         target = window.size
@@ -37,15 +37,16 @@ struct ReceiveWindow: Hashable, Sendable {
     /// due.
     mutating func release(_ count: Int) -> Int {
         pendingIncrement &+= count
-        return openIfDue()
+        return enlargeIfDue()
     }
 
-    /// Enlarges the target. Returns the increment of the WINDOW_UPDATE to send, 0 if the target is already as large.
+    /// Enlarges the target, up to `largestTarget`. Returns the increment of the WINDOW_UPDATE to send, 0 if the target is already
+    /// as large.
     mutating func raise(to size: Int) -> Int {
         let growth = min(size, Self.largestTarget) &- target
         guard growth > 0 else { return 0 }
         target &+= growth
-        return open(by: pendingIncrement &+ growth)
+        return enlarge(by: pendingIncrement &+ growth)
     }
 
     /// Applies a change of SETTINGS_INITIAL_WINDOW_SIZE, which moves the peer's window without a WINDOW_UPDATE. Returns the
@@ -55,18 +56,19 @@ struct ReceiveWindow: Hashable, Sendable {
         let oldSize = window.size
         window = FlowWindow(oldSize &+ difference)
         target &+= window.size &- oldSize
-        return openIfDue()
+        return enlargeIfDue()
     }
 
     /// Adds the pending increment to the window if a WINDOW_UPDATE is due; returns the increment, or 0 if none is due.
-    private mutating func openIfDue() -> Int {
+    private mutating func enlargeIfDue() -> Int {
         let threshold = min(target / 2, Self.largestPendingIncrement, window.available)
-        return pendingIncrement > 0 && pendingIncrement >= threshold ? open(by: pendingIncrement) : 0
+        let isDue = pendingIncrement > 0 && pendingIncrement >= threshold
+        return isDue ? enlarge(by: pendingIncrement) : 0
     }
 
     /// Enlarges the window, clears the pending increment and returns the increment of the WINDOW_UPDATE.
-    private mutating func open(by increment: Int) -> Int {
-        // The window never exceeds its target, which is at most `FlowWindow.largest`.
+    private mutating func enlarge(by increment: Int) -> Int {
+        // `credit` does not throw: the window never exceeds its target, which is at most `FlowWindow.largest`.
         guard (try? window.credit(increment)) != nil else { return 0 }
         pendingIncrement = 0
         return increment

@@ -2,6 +2,7 @@
 
 /// A stream that is open or half-closed.
 struct StreamEntry: Sendable {
+    /// Decides which frames may be sent and received.
     var machine: HTTP2StreamMachine
     /// The reader of the peer's message.
     var reader: MessageReader
@@ -10,7 +11,7 @@ struct StreamEntry: Sendable {
     /// The octets of DATA that the peer may send.
     var receiveWindow: ReceiveWindow
 
-    /// Whether the peer may still send DATA that counts for the window.
+    /// Whether the peer may still send DATA: it has not ended its side of the stream.
     var peerMaySend: Bool {
         switch machine.state {
         case .open, .halfClosedLocal: true
@@ -26,13 +27,15 @@ struct StreamEntry: Sendable {
 struct StreamTable: Sendable {
     /// The lifecycle state of a stream, as far as the table knows it.
     enum Status: Sendable {
+        /// The stream has not been opened yet.
         case idle
+        /// The stream is open or half-closed.
         case open
         /// The stream is closed; its machine decides which frames are still allowed.
         case closed(HTTP2StreamMachine)
-        /// The stream is closed, and how it was closed is no longer known.
+        /// The stream is closed, but the table has forgotten how it was closed.
         case forgotten
-        /// The stream was never opened, and can no longer be, because a higher identifier has been used.
+        /// The client did not open the stream, and cannot open it after a higher one.
         case skipped
     }
 
@@ -41,20 +44,21 @@ struct StreamTable: Sendable {
     private var slots = StreamSlots()
     /// The entries of open streams. At an index that is not in use, the entry of its last stream remains.
     private var entries: [StreamEntry] = []
-    private var closed: ClosedStreams
-    /// The highest identifier that the client has used, including refused streams.
-    private(set) var highest = StreamID.connection
+    private var closedStreams: ClosedStreams
+    /// The highest identifier that the client has used, including refused streams; `connection` if it has used none.
+    private(set) var highestUsed = StreamID.connection
 
-    init(_ role: HTTP2Role, remembered: Int) {
+    /// Creates an empty table. `rememberedStreams` is the largest number of reset streams to remember.
+    init(_ role: HTTP2Role, rememberedStreams: Int) {
         self.role = role
-        closed = ClosedStreams(role, capacity: remembered)
+        closedStreams = ClosedStreams(role, capacity: rememberedStreams)
     }
 
     /// The number of streams that are open or half-closed.
     var count: Int { slots.count }
 
     /// The streams that are open or half-closed, in the order of their identifiers.
-    var open: [StreamID] { slots.sorted }
+    var openStreams: [StreamID] { slots.sorted }
 
     /// Returns whether a stream is open or half-closed.
     func isOpen(_ stream: StreamID) -> Bool { slots.index(of: stream) != nil }
@@ -72,47 +76,49 @@ struct StreamTable: Sendable {
 
     /// The identifier of the next stream that a client opens; nil if no identifiers are left.
     var nextIdentifier: StreamID? {
-        if highest.isConnection { return StreamID(1) }
-        // `last` is odd, so the identifier before it is `last - 2`.
-        return highest.rawValue < StreamID.last.rawValue &- 1 ? StreamID(highest.rawValue &+ 2) : nil
+        if highestUsed.isConnection { return StreamID(1) }
+        // `largest` is odd, so the identifier of a client before it is `largest - 2`.
+        let hasNext = highestUsed.rawValue < StreamID.largest.rawValue &- 1
+        return hasNext ? StreamID(highestUsed.rawValue &+ 2) : nil
     }
 
     /// Returns the lifecycle state of a stream.
     func status(of stream: StreamID) -> Status {
         if isOpen(stream) { return .open }
         // A server opens no streams, so every even identifier is idle.
-        guard stream.isClientInitiated, stream <= highest else { return .idle }
-        switch closed.memory(of: stream) {
+        guard stream.isClientInitiated, stream <= highestUsed else { return .idle }
+        switch closedStreams.record(of: stream) {
         case .known(let machine): return .closed(machine)
         case .forgotten: return .forgotten
         case .skipped: return .skipped
         }
     }
 
-    /// Records that the client has used an identifier, whether or not the stream is accepted. Lower identifiers that were not
-    /// used can no longer be: they are skipped.
-    mutating func use(_ stream: StreamID) {
-        let next = highest.isConnection ? 1 : highest.rawValue &+ 2
-        if stream.rawValue > next { closed.skip(StreamID(next)...StreamID(stream.rawValue &- 2)) }
-        highest = max(highest, stream)
+    /// Records that the client has used an identifier, whether or not the stream is accepted. Lower identifiers that the client
+    /// has not used are skipped: it cannot use them after a higher one (§5.1.1).
+    mutating func markUsed(_ stream: StreamID) {
+        let next = highestUsed.isConnection ? 1 : highestUsed.rawValue &+ 2
+        if stream.rawValue > next { closedStreams.skip(StreamID(next)...StreamID(stream.rawValue &- 2)) }
+        highestUsed = max(highestUsed, stream)
     }
 
     /// Adds a stream that was opened.
     mutating func insert(_ stream: StreamID, _ entry: StreamEntry) {
-        use(stream)
+        markUsed(stream)
         let index = slots.insert(stream)
         if index < entries.count { entries[index] = entry } else { entries.append(entry) }
     }
 
-    /// Records a stream that was refused without having been open: further frames on it count as late.
+    /// Records a stream that was refused without having been open. Further frames on it are late frames, which may have up to
+    /// `room` octets of DATA.
     mutating func refuse(_ stream: StreamID, room: Int) {
-        use(stream)
-        closed.remember(stream, HTTP2StreamMachine(role, stream, closed: .resetSent), room: room)
+        markUsed(stream)
+        closedStreams.remember(stream, HTTP2StreamMachine(role, stream, closed: .resetSent), room: room)
     }
 
     /// Calls `body` with the entry of an open stream; returns nil if the stream is not open.
-    mutating func with<Value, Failure: Error>(
-        _ stream: StreamID, _ body: (inout StreamEntry) throws(Failure) -> Value
+    mutating func withEntry<Value, Failure: Error>(
+        of stream: StreamID, _ body: (inout StreamEntry) throws(Failure) -> Value
     ) throws(Failure) -> Value? {
         guard let index = slots.index(of: stream) else { return nil }
         return try body(&entries[index])
@@ -127,7 +133,8 @@ struct StreamTable: Sendable {
             var machine = HTTP2StreamMachine(role, stream)
             return machine.handle(.receive(frame))
         case .open:
-            return with(stream) { $0.machine.handle(.receive(frame)) } ?? .ignore
+            return withEntry(of: stream) { $0.machine.handle(.receive(frame)) } ?? .ignore
+        // A received frame changes nothing on a closed stream, so the machine need not be stored.
         case .closed(var machine):
             return machine.handle(.receive(frame))
         case .forgotten:
@@ -143,8 +150,8 @@ struct StreamTable: Sendable {
 
     /// Classifies and counts a late frame on a closed stream: DATA with a payload of `count` octets, or HEADERS, for which
     /// `count` is 0.
-    mutating func classifyLate(_ count: Int, on stream: StreamID) -> ClosedStreams.Late {
-        closed.classifyLate(count, on: stream)
+    mutating func classifyLateFrame(of count: Int, on stream: StreamID) -> ClosedStreams.LateFrame {
+        closedStreams.classifyLateFrame(of: count, on: stream)
     }
 
     /// Removes a stream if both endpoints have ended it. Returns whether it was removed.
@@ -155,8 +162,8 @@ struct StreamTable: Sendable {
         return slots.remove(stream) != nil
     }
 
-    /// Resets a stream, which may be closed already, for a sent or received RST_STREAM. Returns whether the state machine allows
-    /// it; a sent reset must then be written.
+    /// Resets a stream for an RST_STREAM that was received or is to be sent; the stream may be closed already. Returns whether
+    /// its machine allows the reset. If so, the caller must send the RST_STREAM.
     mutating func reset(_ stream: StreamID, by event: HTTP2StreamMachine.Event) -> Bool {
         switch status(of: stream) {
         case .idle, .forgotten, .skipped:
@@ -166,12 +173,13 @@ struct StreamTable: Sendable {
             else { return false }
             // The entry stays in `entries` until its index is reused.
             _ = slots.remove(stream)
-            closed.remember(
+            closedStreams.remember(
                 stream, entries[index].machine, room: entries[index].receiveWindow.available)
             return true
         case .closed(var machine):
             guard machine.handle(event) == .proceed else { return false }
-            closed.remember(stream, machine, room: 0)
+            // The stream is remembered already, so that its room does not change.
+            closedStreams.remember(stream, machine, room: 0)
             return true
         }
     }

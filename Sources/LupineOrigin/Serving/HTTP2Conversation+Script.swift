@@ -173,7 +173,7 @@ extension HTTP2Conversation {
         // The identifiers of a client's streams are odd.
         case .ahead(let count): StreamID(stream.id.rawValue &+ 2 &* count)
         case .connection: .connection
-        case .last: .last
+        case .last: .largest
         case .before: StreamID(stream.id.rawValue < 2 ? 0 : stream.id.rawValue &- 2)
         }
     }

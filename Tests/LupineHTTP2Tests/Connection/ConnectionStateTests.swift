@@ -12,7 +12,7 @@ import Testing
     static let local: [(State.Local, State.Event, State.Action, State.Local)] = {
         let (low, high) = (StreamID(3), StreamID(7))
         return [
-            (.open, .announce, .send(last: .last), .announced),
+            (.open, .announce, .send(last: .largest), .announced),
             (.open, .shutDown(last: low), .send(last: low), .shuttingDown(last: low)),
             (.open, .fail(last: low), .send(last: low), .shuttingDown(last: low)),
             (.announced, .announce, .nothing, .announced),
@@ -50,7 +50,7 @@ import Testing
     @Test("[H-6.18] the peer shuts down") func peerSide() {
         var state = State()
         #expect(state.allowsOpening && !state.isShuttingDown)
-        #expect(state.handle(.received(last: .last)) == .refuse(above: .last))
+        #expect(state.handle(.received(last: .largest)) == .refuse(above: .largest))
         #expect(!state.allowsOpening && state.isShuttingDown)
         #expect(state.handle(.received(last: StreamID(5))) == .refuse(above: StreamID(5)))
         #expect(state.handle(.received(last: StreamID(5))) == .refuse(above: StreamID(5)))
@@ -62,26 +62,26 @@ import Testing
     @Test func dataOfOneFrame() {
         typealias Event = IncomingData.Event
         let begin = { (isWanted: Bool) in Event.begin(total: 10, isWanted: isWanted) }
-        func settled(_ content: Int, _ delivered: Int, _ isWanted: Bool) -> IncomingData.Action {
-            .settle(.init(total: 10, content: content, delivered: delivered), isWanted: isWanted)
+        func released(_ content: Int, _ delivered: Int, _ isWanted: Bool) -> IncomingData.Action {
+            .release(.init(total: 10, content: content, delivered: delivered), isWanted: isWanted)
         }
         let rows: [([Event], [IncomingData.Action])] = [
             ([.content(1), .drop, .end], [.nothing, .nothing, .nothing]),
             (
                 [begin(true), .content(3), .content(4), .end, .end],
-                [.nothing, .deliver, .deliver, settled(7, 7, true), .nothing]
+                [.nothing, .deliver, .deliver, released(7, 7, true), .nothing]
             ),
             (
                 [begin(true), .content(3), .drop, .drop, .content(4), .end],
-                [.nothing, .deliver, .nothing, .nothing, .nothing, settled(7, 3, false)]
+                [.nothing, .deliver, .nothing, .nothing, .nothing, released(7, 3, false)]
             ),
             (
                 [begin(false), .content(3), .drop, .end],
-                [.nothing, .nothing, .nothing, settled(3, 0, false)]
+                [.nothing, .nothing, .nothing, released(3, 0, false)]
             ),
             (
                 [begin(true), .content(3), begin(true), .end],
-                [.nothing, .deliver, .nothing, settled(0, 0, true)]
+                [.nothing, .deliver, .nothing, released(0, 0, true)]
             ),
         ]
         for (events, actions) in rows {
@@ -89,9 +89,9 @@ import Testing
             let found = events.map { data.handle($0) }
             #expect(found == actions)
         }
-        let count = IncomingData.Count(total: 10, content: 7, delivered: 3)
-        #expect(count.dropped == 7)
-        #expect(count.padding == 3)
+        let counts = IncomingData.OctetCounts(total: 10, content: 7, delivered: 3)
+        #expect(counts.dropped == 7)
+        #expect(counts.padding == 3)
     }
 
     // MARK: allowances
@@ -101,28 +101,28 @@ import Testing
         limits.pings = Allowance(atOnce: 3, perSecond: 2)
         var floodGuard = FloodGuard(limits: limits)
         let start = Duration.seconds(1_000_000)
-        for _ in 0..<3 { try floodGuard.spend(.pings, at: start) }
+        for _ in 0..<3 { try floodGuard.record(.pings, at: start) }
         #expect(throws: HTTP2ConnectionError.limitExceeded(.pings, allowed: 3)) {
-            try floodGuard.spend(.pings, at: start)
+            try floodGuard.record(.pings, at: start)
         }
         floodGuard = FloodGuard(limits: limits)
-        for _ in 0..<3 { try floodGuard.spend(.pings, at: start) }
+        for _ in 0..<3 { try floodGuard.record(.pings, at: start) }
         // Half a second restores one; a clock that goes backwards restores nothing.
-        try floodGuard.spend(.pings, at: start + .milliseconds(500))
+        try floodGuard.record(.pings, at: start + .milliseconds(500))
         #expect(throws: HTTP2ConnectionError.limitExceeded(.pings, allowed: 3)) {
-            try floodGuard.spend(.pings, at: .zero)
+            try floodGuard.record(.pings, at: .zero)
         }
         floodGuard = FloodGuard(limits: limits)
-        for _ in 0..<3 { try floodGuard.spend(.pings, at: start) }
+        for _ in 0..<3 { try floodGuard.record(.pings, at: start) }
         #expect(throws: HTTP2ConnectionError.self) {
-            try floodGuard.spend(.pings, at: start + .milliseconds(499))
+            try floodGuard.record(.pings, at: start + .milliseconds(499))
         }
         // Credit does not accumulate above the initial allowance.
         floodGuard = FloodGuard(limits: limits)
-        floodGuard.earn(.received)
-        for _ in 0..<3 { try floodGuard.spend(.pings, at: start + .seconds(3_600 * 24)) }
+        floodGuard.recordProgress(.received)
+        for _ in 0..<3 { try floodGuard.record(.pings, at: start + .seconds(3_600 * 24)) }
         #expect(throws: HTTP2ConnectionError.self) {
-            try floodGuard.spend(.pings, at: start + .seconds(3_600 * 24))
+            try floodGuard.record(.pings, at: start + .seconds(3_600 * 24))
         }
     }
 
@@ -134,12 +134,12 @@ import Testing
         limits.resets = Allowance(atOnce: 0, perSecond: 0)
         var floodGuard = FloodGuard(limits: limits)
         for time in [Duration.seconds(Int64.max), .zero, .seconds(-5), .seconds(Int64.max)] {
-            for _ in 0..<100 { try floodGuard.spend(.pings, at: time) }
+            for _ in 0..<100 { try floodGuard.record(.pings, at: time) }
         }
-        try floodGuard.spend(.settings, at: .seconds(Int64.max))
-        try floodGuard.spend(.paddingOctets, 0xFF_FFFF / 100, at: .seconds(Int64.max))
+        try floodGuard.record(.settings, at: .seconds(Int64.max))
+        try floodGuard.record(.paddingOctets, 0xFF_FFFF / 100, at: .seconds(Int64.max))
         #expect(throws: HTTP2ConnectionError.limitExceeded(.resets, allowed: 0)) {
-            try floodGuard.spend(.resets, at: .zero)
+            try floodGuard.record(.resets, at: .zero)
         }
     }
 
@@ -148,7 +148,7 @@ import Testing
     @Test("[H-5.7] a fixed number of streams is remembered") func closedStreams() {
         var closed = ClosedStreams(.client, capacity: 2)
         func remembered(_ stream: UInt32) -> String {
-            switch closed.memory(of: StreamID(stream)) {
+            switch closed.record(of: StreamID(stream)) {
             case .known(let machine): "\(machine.state)"
             case .forgotten: "forgotten"
             case .skipped: "skipped"
@@ -162,7 +162,9 @@ import Testing
         #expect(closed.count == 2)
         #expect(remembered(1) == "forgotten")
         #expect(remembered(3) == remembered(7))
-        let late = [(10, 7), (1, 7), (1_000, 1)].map { closed.classifyLate($0.0, on: StreamID($0.1)) }
+        let late = [(10, 7), (1, 7), (1_000, 1)].map {
+            closed.classifyLateFrame(of: $0.0, on: StreamID($0.1))
+        }
         #expect(late == [.expected, .tooMuch, .doubtful])
         closed.skip(StreamID(9)...StreamID(13))
         #expect(["skipped", "skipped"] == [remembered(9), remembered(13)])
@@ -173,11 +175,11 @@ import Testing
     }
 
     @Test func identifiersRunOut() throws {
-        var table = StreamTable(.client, remembered: 2)
+        var table = StreamTable(.client, rememberedStreams: 2)
         #expect(table.nextIdentifier == StreamID(1))
-        table.use(StreamID(0x7FFF_FFFD))
-        #expect(table.nextIdentifier == .last)
-        table.use(.last)
+        table.markUsed(StreamID(0x7FFF_FFFD))
+        #expect(table.nextIdentifier == .largest)
+        table.markUsed(.largest)
         #expect(table.nextIdentifier == nil)
     }
 }

@@ -32,7 +32,7 @@ import Testing
             FrameWriter.data(StreamID(1), length: 5, endsStream: true, into: &$0)
         },
         Row("DATA of 16 MB", "ffffff 00 00 7fffffff") {
-            FrameWriter.data(.last, length: 0xFF_FFFF, endsStream: false, into: &$0)
+            FrameWriter.data(.largest, length: 0xFF_FFFF, endsStream: false, into: &$0)
         },
         Row("RST_STREAM", "000004 03 00 00000001 00000008") {
             FrameWriter.reset(StreamID(1), .cancel, into: &$0)

@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func changedSettingsAreReadBack() throws {
-        #expect(HTTP2Settings().changed.isEmpty)
+        #expect(HTTP2Settings().changesFromInitial.isEmpty)
         var settings = HTTP2Settings()
         settings.headerTableSize = 0
         settings.enablePush = false
@@ -97,9 +97,9 @@ import Testing
         settings.maxHeaderListSize = 1 << 18
         settings.enableConnectProtocol = true
         settings.noRFC7540Priorities = true
-        #expect(settings.changed.count == 8)
+        #expect(settings.changesFromInitial.count == 8)
         var received = HTTP2Settings()
-        try received.apply(settings.changed, from: .client, isFirst: true)
+        try received.apply(settings.changesFromInitial, from: .client, isFirst: true)
         #expect(received == settings)
     }
 }

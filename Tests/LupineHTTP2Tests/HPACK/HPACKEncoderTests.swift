@@ -35,7 +35,7 @@ import Testing
             let first = Self.block(&encoder, (name, value)).first ?? 0
             #expect((first & 0xF0 == 0x10) == isSecret)
         }
-        #expect(encoder.tableCount == (isSecret ? 0 : 1))
+        #expect(encoder.tableEntryCount == (isSecret ? 0 : 1))
     }
 
     @Test func aRepeatedFieldIsSentAsAnIndex() {

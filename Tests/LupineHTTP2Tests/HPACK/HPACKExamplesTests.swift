@@ -155,7 +155,7 @@ import Testing
             let list = try decoder.decode(block.span)
             #expect(Lists.lines(list) == step.fields.map { "\($0): \($1)" })
             #expect(decoder.tableSize == step.tableSize)
-            #expect(decoder.tableCount == step.tableCount)
+            #expect(decoder.tableEntryCount == step.tableCount)
             if step.fields.count == 1 { #expect(list.indexing(at: 0) == step.indexing) }
         }
     }
@@ -170,7 +170,7 @@ import Testing
             // The encoder sends a field of the static table as an index, whatever the list's indexing is.
             #expect(block == Octets.hex(step.bytes))
             #expect(encoder.tableSize == step.tableSize)
-            #expect(encoder.tableCount == step.tableCount)
+            #expect(encoder.tableEntryCount == step.tableCount)
         }
     }
 

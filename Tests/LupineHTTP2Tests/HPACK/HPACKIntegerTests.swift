@@ -37,7 +37,7 @@ import Testing
     @Test(arguments: rows) func encodingAndDecoding(_ row: Row) throws {
         let bytes = Octets.hex(row.bytes)
         var output: [UInt8] = []
-        output.append(addingCapacity: HPACKInteger.mostOctets) {
+        output.append(addingCapacity: HPACKInteger.maximumOctets) {
             HPACKInteger.encode(row.value, prefix: row.prefix, pattern: 0, into: &$0)
         }
         #expect(output == bytes)
@@ -71,7 +71,7 @@ import Testing
             let pattern = UInt8(truncatingIfNeeded: 0xFF << prefix)
             for value in (0..<600).map({ $0 * $0 }) {
                 var output: [UInt8] = []
-                output.append(addingCapacity: HPACKInteger.mostOctets) {
+                output.append(addingCapacity: HPACKInteger.maximumOctets) {
                     HPACKInteger.encode(value, prefix: prefix, pattern: pattern, into: &$0)
                 }
                 #expect(output[0] & pattern == pattern)

@@ -32,7 +32,7 @@ import Testing
             let decoded = try decoder.decode(block.span)
             #expect(decoded == list)
             #expect(decoder.tableSize == encoder.tableSize)
-            #expect(decoder.tableCount == encoder.tableCount)
+            #expect(decoder.tableEntryCount == encoder.tableEntryCount)
             for index in list.indices { Self.checkIndexing(list, decoded, at: index) }
         }
     }

@@ -71,7 +71,7 @@ import Testing
 
     /// Checks that Appendix A is sorted by name. The one exception is `accept`, which comes after the names that begin with it.
     @Test func theNamesAreSorted() {
-        let entries = StaticTable.entries.map { Octets.text($0.octets[$0.name]) }
+        let entries = StaticTable.entries.map { Octets.text($0.octets[$0.nameRange]) }
         #expect(entries.indices.dropFirst().filter { entries[$0] < entries[$0 - 1] } == [18])
         #expect(entries[18] == "accept")
     }

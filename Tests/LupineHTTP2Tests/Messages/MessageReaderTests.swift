@@ -116,7 +116,7 @@ import Testing
                 list.append(":status", name)
             }
             if let length { list.append("content-length", length) }
-            let part = try reader.headers(list, endsStream: ends)
+            let part = try reader.readHeaders(list, endsStream: ends)
             switch part {
             case .request(let request): #expect(request.head.method.rawValue == name)
             case .interim(let head): #expect(head.status.description == name && name < "200")
@@ -126,12 +126,12 @@ import Testing
         case .trailers(let ends):
             var list = HeaderList()
             list.append("a", "b")
-            guard case .trailers(let fields) = try reader.headers(list, endsStream: ends) else {
+            guard case .trailers(let fields) = try reader.readHeaders(list, endsStream: ends) else {
                 Issue.record("trailers were read as a head")
                 return
             }
             #expect(fields.count == 1)
-        case .content(let count): try reader.content(count)
+        case .content(let count): try reader.readContent(count)
         case .end: try reader.end()
         }
     }

@@ -4,21 +4,21 @@ import Testing
 
 @testable import LupineHTTP2
 
-/// Compares `HashedNumbers` with a dictionary, in seeded random steps.
-@Suite struct HashedNumbersTests {
+/// Compares `NumbersByHash` with a dictionary, in seeded random steps.
+@Suite struct NumbersByHashTests {
     @Test(
         "numbers are found and removed as in a dictionary, however many hash to one slot",
         arguments: [3, 64, 1 << 20, .max] as [UInt64])
     func behavesLikeADictionary(_ hashes: UInt64) {
         var random = SeededNumbers(seed: hashes)
-        var numbers = HashedNumbers()
+        var numbers = NumbersByHash()
         var expected: [UInt64: Int] = [:]
         for step in 0..<5_000 {
             // Multiples of a large power of two all hash to slot 0.
             let hash = random.next() % hashes &* (hashes == 64 ? 1 << 32 : 1)
             switch random.next() % 4 {
             case 0, 1:
-                numbers.set(hash, step)
+                numbers.set(step, for: hash)
                 expected[hash] = step
             case 2:
                 #expect(numbers.remove(hash) == expected.removeValue(forKey: hash))
