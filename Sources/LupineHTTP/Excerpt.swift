@@ -7,21 +7,21 @@ public struct Excerpt: Hashable, Sendable, CustomStringConvertible {
     /// The escaped text, without quotes.
     public let text: String
 
-    private static let longest = 48
+    private static let maximumLength = 48
 
     /// The beginning of received octets.
     package init(_ bytes: Span<UInt8>) {
         var text = ""
-        for index in 0..<min(bytes.count, Self.longest) { text += Self.escaped(bytes[index]) }
-        if bytes.count > Self.longest { text += "..." }
+        for index in 0..<min(bytes.count, Self.maximumLength) { text += Self.escaped(bytes[index]) }
+        if bytes.count > Self.maximumLength { text += "..." }
         self.text = text
     }
 
     /// The beginning of a caller's text.
     package init(_ string: String) {
         var text = ""
-        for octet in string.utf8.prefix(Self.longest) { text += Self.escaped(octet) }
-        if string.utf8.count > Self.longest { text += "..." }
+        for octet in string.utf8.prefix(Self.maximumLength) { text += Self.escaped(octet) }
+        if string.utf8.count > Self.maximumLength { text += "..." }
         self.text = text
     }
 

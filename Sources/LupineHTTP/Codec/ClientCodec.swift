@@ -17,8 +17,8 @@ package struct ClientCodec {
     private var decoder = BodyDecoder(.none, limits: ParserLimits())
     private var encoder = BodyEncoder(.none)
     private var requestKind = BodyFraming.RequestKind.other
-    private var upgradeRequested = false
-    private var interimHeads = 0
+    private var hasRequestedUpgrade = false
+    private var interimHeadCount = 0
     private var failure: HTTPError?
 
     /// True from a request with `Expect: 100-continue` until the first head of a response. The owner holds back the content until
@@ -55,11 +55,11 @@ package struct ClientCodec {
         encoder = BodyEncoder(body)
         requestKind = BodyFraming.RequestKind(head.method)
         // False for most requests, which then need no search for these fields.
-        let mayHoldConnectionFields = head.fields.mayHoldConnectionFields
-        upgradeRequested = mayHoldConnectionFields && head.fields.contains(.upgrade)
+        let mayContainConnectionFields = head.fields.mayContainConnectionFields
+        hasRequestedUpgrade = mayContainConnectionFields && head.fields.contains(.upgrade)
         awaitsContinue = expectContinue
-        interimHeads = 0
-        if head.version == .http10 || (mayHoldConnectionFields && BodyFraming.saysClose(head.fields)) {
+        interimHeadCount = 0
+        if head.version == .http10 || (mayContainConnectionFields && BodyFraming.hasCloseOption(head.fields)) {
             states.forbidReuse()
         }
         if body == .none { states.handle(.requestEnded) }
@@ -82,7 +82,7 @@ package struct ClientCodec {
 
     /// Returns the next event and the number of octets of `input` that it consumed. Call it again with the remaining octets until
     /// it returns `.needMore`, which consumes everything.
-    package mutating func next(_ input: Span<UInt8>) throws(HTTPError) -> (event: WireEvent, consumed: Int) {
+    package mutating func next(_ input: Span<UInt8>) throws(HTTPError) -> (event: ResponseEvent, consumed: Int) {
         if let failure { throw failure }
         do {
             return try nextEvent(input)
@@ -94,7 +94,7 @@ package struct ClientCodec {
 
     private mutating func nextEvent(
         _ input: Span<UInt8>
-    ) throws(HTTPError) -> (event: WireEvent, consumed: Int) {
+    ) throws(HTTPError) -> (event: ResponseEvent, consumed: Int) {
         switch states.response {
         case .body:
             let (step, consumed) = try decoder.next(input)
@@ -108,7 +108,7 @@ package struct ClientCodec {
         case .head:
             guard input.count > 0 else { return (.needMore, 0) }
             guard let consumed = try parser.scan(input) else { return (.needMore, input.count) }
-            return (try receiveHead(parser.take(input)), consumed)
+            return (try receiveHead(parser.extractHead(from: input)), consumed)
         case .idle, .ended:
             guard input.count == 0 else { throw .unexpectedBytes(octet: input[0]) }
             return (.needMore, 0)
@@ -121,32 +121,32 @@ package struct ClientCodec {
     }
 
     /// Advances the states by a parsed head, and returns its event.
-    private mutating func receiveHead(_ parsed: HeadParser.Parsed) throws(HTTPError) -> WireEvent {
+    private mutating func receiveHead(_ parsed: HeadParser.ParsedHead) throws(HTTPError) -> ResponseEvent {
         guard case .response(let version, let status, let customReason) = parsed.startLine else {
             preconditionFailure("a response parser returned a request")
         }
-        let (framing, keepAlive) = try BodyFraming.ofResponse(
+        let (framing, allowsReuse) = try BodyFraming.ofResponse(
             version, status, parsed.fields, parsed.framing, to: requestKind)
         let head = ResponseHead(
             version: version, status: status, customReason: customReason, fields: parsed.fields)
         awaitsContinue = false
         if status.code == 101 {
-            guard upgradeRequested else { throw .unexpectedUpgrade }
+            guard hasRequestedUpgrade else { throw .unexpectedUpgrade }
         } else if status.kind == .informational {
-            interimHeads += 1
-            guard interimHeads <= parser.limits.interimHeads else {
+            interimHeadCount += 1
+            guard interimHeadCount <= parser.limits.interimHeads else {
                 throw .limitExceeded(.interimHeads, allowed: parser.limits.interimHeads)
             }
             return .interim(head)
         }
-        if !keepAlive { states.forbidReuse() }
+        if !allowsReuse { states.forbidReuse() }
         if framing == .handover {
             states.handle(.handoverReceived)
         } else {
             states.handle(.headReceived)
             decoder = BodyDecoder(framing, limits: parser.limits)
         }
-        return .head(head, framing: framing, keepAlive: keepAlive)
+        return .head(head, framing: framing, allowsReuse: allowsReuse)
     }
 
     /// Records `count` octets of content that did not pass through `next`, because the kernel moved them with `splice`. The body
@@ -157,7 +157,7 @@ package struct ClientCodec {
 
     /// Handles the peer's end of stream. Returns `.end` if that completes the body, and `.needMore` if no response was expected;
     /// otherwise throws `truncated`.
-    package mutating func peerClosed() throws(HTTPError) -> WireEvent {
+    package mutating func peerClosed() throws(HTTPError) -> ResponseEvent {
         if let failure { throw failure }
         switch states.response {
         case .head:
@@ -175,7 +175,7 @@ package struct ClientCodec {
     }
 
     /// Throws `truncated`, and never returns; with this type of result, `peerClosed` can end in a call of it.
-    private mutating func failTruncated(_ truncation: HTTPError.Truncation) throws(HTTPError) -> WireEvent {
+    private mutating func failTruncated(_ truncation: HTTPError.Truncation) throws(HTTPError) -> ResponseEvent {
         fail(.truncated(truncation))
         throw .truncated(truncation)
     }

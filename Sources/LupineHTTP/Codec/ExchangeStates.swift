@@ -21,26 +21,26 @@ struct ExchangeStates {
     private(set) var request = Request.idle
     private(set) var response = Response.idle
     /// Whether neither side has announced the end of the connection.
-    private(set) var keepAlive = true
+    private(set) var allowsReuse = true
 
     /// Whether a request may be sent now.
     var maySendRequest: Bool {
         switch (request, response) {
         case (.idle, .idle): true
-        case (.sent, .ended): keepAlive
+        case (.sent, .ended): allowsReuse
         case (.idle, _), (.sending, _), (.sent, _): false
         }
     }
 
     /// Records that one side has announced the end of the connection after the current exchange.
-    mutating func forbidReuse() { keepAlive = false }
+    mutating func forbidReuse() { allowsReuse = false }
 
     /// The only writer of the two states. Misuse by the owner traps. The parser has detected a peer's violations before, so that
     /// they never cause an event here.
     mutating func handle(_ event: Event) {
         switch (event, request, response) {
         case (.requestBegan, .idle, .idle), (.requestBegan, .sent, .ended):
-            precondition(keepAlive, "a request on a connection that is not to be reused")
+            precondition(allowsReuse, "a request on a connection that is not to be reused")
             (request, response) = (.sending, .head)
         case (.requestEnded, .sending, _):
             request = .sent
@@ -48,15 +48,15 @@ struct ExchangeStates {
             response = .body
         case (.handoverReceived, _, .head):
             response = .handedOver
-            keepAlive = false
+            allowsReuse = false
         case (.bodyEnded, _, .body):
             response = .ended
         case (.peerClosed, _, _):
             response = .closed
-            keepAlive = false
+            allowsReuse = false
         case (.peerFailed, _, _):
             response = .failed
-            keepAlive = false
+            allowsReuse = false
         case (.requestBegan, _, _), (.requestEnded, _, _), (.headReceived, _, _), (.handoverReceived, _, _),
             (.bodyEnded, _, _):
             preconditionFailure(

@@ -11,10 +11,10 @@ enum RequestEncoder {
     ) throws(HTTPError) {
         try head.target.validate(for: head.method)
         // The connection fields include the framing fields and `Host`.
-        let mayHoldConnectionFields = head.fields.mayHoldConnectionFields
-        if mayHoldConnectionFields { try refuseFraming(head.fields) }
+        let mayContainConnectionFields = head.fields.mayContainConnectionFields
+        if mayContainConnectionFields { try refuseFraming(head.fields) }
         try validateFraming(of: body, head.version)
-        let host = try hostLine(head, mayHaveHost: mayHoldConnectionFields)
+        let host = try hostLine(head, mayHaveHost: mayContainConnectionFields)
         appendLine(head, to: &output)
         if let host { output.append(contentsOf: host) }
         switch body {

@@ -30,10 +30,10 @@ package enum BodyFraming: Hashable, Sendable {
 
     /// Returns the framing of a response, and whether its fields allow the connection to be reused.
     static func ofResponse(
-        _ version: HTTPVersion, _ status: Status, _ fields: Fields, _ positions: FramingFields,
+        _ version: HTTPVersion, _ status: Status, _ fields: Fields, _ positions: FramingFieldPositions,
         to request: RequestKind
-    ) throws(HTTPError) -> (framing: BodyFraming, keepAlive: Bool) {
-        var keepAlive = persists(version, fields, positions)
+    ) throws(HTTPError) -> (framing: BodyFraming, allowsReuse: Bool) {
+        var allowsReuse = persists(version, fields, positions)
         // In these two cases RFC 9110 §9.3.6 requires a client to ignore the framing fields, even malformed ones.
         if status.code == 101 { return (.handover, false) }
         if request == .connect, status.kind == .successful { return (.handover, false) }
@@ -42,40 +42,40 @@ package enum BodyFraming: Hashable, Sendable {
             // A server that announces content with 204 may send it, and a client would read it as the next response (RFC 9110
             // §8.6, RFC 9112 §6.1).
             if status.code == 204, positions.transferEncoding.count > 0 || length ?? 0 > 0 {
-                keepAlive = false
+                allowsReuse = false
             }
-            return (.none, keepAlive)
+            return (.none, allowsReuse)
         }
         if positions.transferEncoding.count > 0 {
             try requireChunked(fields, positions)
             // Content-Length beside Transfer-Encoding is an attack or a mistake, and so is Transfer-Encoding in HTTP/1.0: the
             // message is read, but the connection is not reused (RFC 9112 §6.1, §6.3).
-            if length != nil || version == .http10 { keepAlive = false }
-            return (.chunked, keepAlive)
+            if length != nil || version == .http10 { allowsReuse = false }
+            return (.chunked, allowsReuse)
         }
-        if let length { return (length == 0 ? .none : .length(length), keepAlive) }
+        if let length { return (length == 0 ? .none : .length(length), allowsReuse) }
         return (.untilClose, false)
     }
 
     /// Returns the framing of a request. Anything ambiguous is an error (RFC 9112 §11.2).
     static func ofRequest(
-        _ version: HTTPVersion, _ fields: Fields, _ positions: FramingFields
-    ) throws(HTTPError) -> (framing: BodyFraming, keepAlive: Bool) {
-        let keepAlive = persists(version, fields, positions)
+        _ version: HTTPVersion, _ fields: Fields, _ positions: FramingFieldPositions
+    ) throws(HTTPError) -> (framing: BodyFraming, allowsReuse: Bool) {
+        let allowsReuse = persists(version, fields, positions)
         if positions.transferEncoding.count > 0 {
             guard positions.contentLength.count == 0 else { throw .ambiguousFraming }
             try requireChunkedAlone(fields, positions)
             guard version == .http11 else { throw .transferEncodingInHTTP10 }
-            return (.chunked, keepAlive)
+            return (.chunked, allowsReuse)
         }
         try requireOneNumber(fields, positions)
-        guard let length = try contentLength(fields, positions), length > 0 else { return (.none, keepAlive) }
-        return (.length(length), keepAlive)
+        guard let length = try contentLength(fields, positions), length > 0 else { return (.none, allowsReuse) }
+        return (.length(length), allowsReuse)
     }
 
     /// Throws if a request states its length more than once, even with equal values: implementations differ on whether they use
     /// the first or the last value or element of a list.
-    private static func requireOneNumber(_ fields: Fields, _ positions: FramingFields) throws(HTTPError) {
+    private static func requireOneNumber(_ fields: Fields, _ positions: FramingFieldPositions) throws(HTTPError) {
         guard positions.contentLength.count > 0 else { return }
         let index = Int(positions.contentLength.first)
         let value = Excerpt(fields.value(at: index))
@@ -89,7 +89,7 @@ package enum BodyFraming: Hashable, Sendable {
 
     /// Whether the connection persists after a message with these fields (RFC 9112 §9.3).
     private static func persists(
-        _ version: HTTPVersion, _ fields: Fields, _ positions: FramingFields
+        _ version: HTTPVersion, _ fields: Fields, _ positions: FramingFieldPositions
     ) -> Bool {
         // Most servers that send `Connection` send exactly this value, which need not be parsed as a list.
         if positions.connection.count == 1,
@@ -107,7 +107,7 @@ package enum BodyFraming: Hashable, Sendable {
     }
 
     /// Whether the fields of a message to be sent announce the end of the connection.
-    static func saysClose(_ fields: Fields) -> Bool {
+    static func hasCloseOption(_ fields: Fields) -> Bool {
         var next = fields.firstIndex(of: .connection)
         while let index = next {
             if fields.withValue(at: index, { ListSyntax.contains("close", in: $0) }) { return true }
@@ -119,7 +119,7 @@ package enum BodyFraming: Hashable, Sendable {
     /// Returns the number that all `Content-Length` values agree on; nil if there is none. An empty element or line is not a
     /// number: implementations differ on whether it means nothing, zero, or a broken field.
     private static func contentLength(
-        _ fields: Fields, _ positions: FramingFields
+        _ fields: Fields, _ positions: FramingFieldPositions
     ) throws(HTTPError) -> Int64? {
         guard positions.contentLength.count > 0 else { return nil }
         var agreed: (number: Int64, text: Excerpt)?
@@ -132,7 +132,7 @@ package enum BodyFraming: Hashable, Sendable {
         }
         for index in fields.indices(of: .contentLength) {
             fields.withValue(at: index) { bytes in
-                ListSyntax.forEachPart(in: bytes) { element in
+                ListSyntax.forEachElementOrEmpty(in: bytes) { element in
                     let text = Excerpt(bytes.extracting(element))
                     guard let number = parseNumber(in: bytes, element) else {
                         problem = problem ?? .invalidContentLength(text)
@@ -165,7 +165,7 @@ package enum BodyFraming: Hashable, Sendable {
 
     /// Throws unless the transfer codings of all lines together are exactly `chunked`: it must come last and only once, and
     /// Lupine never requests another one.
-    private static func requireChunked(_ fields: Fields, _ positions: FramingFields) throws(HTTPError) {
+    private static func requireChunked(_ fields: Fields, _ positions: FramingFieldPositions) throws(HTTPError) {
         var elements = 0
         var isChunked = true
         var codings = ""
@@ -179,7 +179,7 @@ package enum BodyFraming: Hashable, Sendable {
 
     /// Throws unless a request has exactly one `Transfer-Encoding` line, with the value `chunked`. Unlike in a response, empty
     /// elements and lines are errors: an implementation that uses only the last line or element would find no coding in them.
-    private static func requireChunkedAlone(_ fields: Fields, _ positions: FramingFields) throws(HTTPError) {
+    private static func requireChunkedAlone(_ fields: Fields, _ positions: FramingFieldPositions) throws(HTTPError) {
         try requireChunked(fields, positions)
         let index = Int(positions.transferEncoding.first)
         let isAlone = fields.withValue(at: index) { $0.equals(lowercased: "chunked", in: 0..<$0.count) }
@@ -191,7 +191,7 @@ package enum BodyFraming: Hashable, Sendable {
 
     /// Calls `body` with each element of the fields of a name, over all their lines.
     private static func forEachElement(
-        _ name: FieldName, _ occurrences: FramingFields.Occurrences, _ fields: Fields,
+        _ name: FieldName, _ occurrences: FramingFieldPositions.Occurrences, _ fields: Fields,
         _ body: (Span<UInt8>, Range<Int>) -> Void
     ) {
         guard occurrences.count > 0 else { return }

@@ -197,6 +197,6 @@ struct ChunkedDecoder {
             trailers = .parsing(parser)
             return (nil, input.count)
         }
-        return (TrailerRule.allowed(parser.take(input).fields), consumed)
+        return (TrailerRule.removingForbiddenFields(from: parser.extractHead(from: input).fields), consumed)
     }
 }

@@ -13,12 +13,12 @@ package enum HTTPDate {
     ]
 
     /// The most octets of a date. Longer text is not read, which bounds the work: each word costs more than its octets.
-    private static let longest = 128
+    private static let maximumLength = 128
 
     /// Parses a date, and returns its time; nil if `text` is no date.
     package static func seconds(of text: String) -> Int? {
         let octets = text.utf8.span
-        guard octets.count <= longest else { return nil }
+        guard octets.count <= maximumLength else { return nil }
         var time: (hour: Int, minute: Int, second: Int)?
         var day: Int?
         var month: Int?

@@ -19,7 +19,7 @@ package enum ListSyntax {
 
     /// Calls `body` with the range of each element, including empty ones: a value has one element more than it has separating
     /// commas.
-    static func forEachPart(in bytes: Span<UInt8>, _ body: (Range<Int>) -> Void) {
+    static func forEachElementOrEmpty(in bytes: Span<UInt8>, _ body: (Range<Int>) -> Void) {
         split(bytes, 0..<bytes.count, at: Octet.comma, keepingEmpty: true, body)
     }
 
@@ -32,7 +32,7 @@ package enum ListSyntax {
 
     /// Returns an element without its parameters: `text/html` of `text/html; charset=utf-8`. A semicolon in a quoted string does
     /// not end it.
-    package static func principal(of element: Range<Int>, in bytes: Span<UInt8>) -> Range<Int> {
+    package static func valueWithoutParameters(of element: Range<Int>, in bytes: Span<UInt8>) -> Range<Int> {
         var principal: Range<Int>?
         split(bytes, element, at: Octet.semicolon, keepingEmpty: true) { principal = principal ?? $0 }
         return principal ?? element

@@ -17,7 +17,7 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether a field name is valid: a token of at most 65,535 octets.
     package static func isName(_ octets: Span<UInt8>) -> Bool {
-        !octets.isEmpty && octets.count <= Fields.longestName
+        !octets.isEmpty && octets.count <= Fields.maximumNameLength
             && OctetScan.endOfToken(octets, from: 0, to: octets.count) == octets.count
     }
 
@@ -55,7 +55,7 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The name in `range`, which the caller has validated.
-    package init(checked bytes: Span<UInt8>, _ range: Range<Int>) {
+    package init(validated bytes: Span<UInt8>, _ range: Range<Int>) {
         var spelled: [UInt8] = []
         spelled.append(bytes, range)
         octets = spelled

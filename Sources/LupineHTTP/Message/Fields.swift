@@ -14,7 +14,7 @@ public struct Fields: Sendable {
         var nameCount: UInt16
         var tag: FieldName.Tag
 
-        /// Creates an entry. The offsets fit, because no head longer than `Fields.longest` is accepted.
+        /// Creates an entry. The offsets fit, because no head longer than `Fields.maximumLength` is accepted.
         @inline(__always)
         init(name: Range<Int>, value: Range<Int>, tag: FieldName.Tag) {
             nameStart = UInt32(truncatingIfNeeded: name.lowerBound)
@@ -43,9 +43,9 @@ public struct Fields: Sendable {
     }
 
     /// The maximum length of a name in an entry.
-    static let longestName = Int(UInt16.max)
+    static let maximumNameLength = Int(UInt16.max)
     /// The maximum number of octets that an entry's offsets can address.
-    static let longest = Int(UInt32.max)
+    static let maximumLength = Int(UInt32.max)
 
     private(set) var octets: [UInt8]
     private(set) var entries: [Entry]
@@ -72,9 +72,9 @@ public struct Fields: Sendable {
         isWireForm = false
     }
 
-    /// An empty list whose fields are in `octets`. The caller then adds the position of each with `adopt`, which copies no octet;
+    /// An empty list whose fields are in `octets`. The caller then adds the position of each with `appendEntry`, which copies no octet;
     /// `count` is their number.
-    package init(over octets: consuming [UInt8], reserving count: Int) {
+    package init(over octets: consuming [UInt8], reservingEntries count: Int) {
         self.octets = octets
         entries = []
         entries.reserveCapacity(count)
@@ -84,7 +84,7 @@ public struct Fields: Sendable {
 
     /// Adds the field whose name and value are at these ranges of the octets. The caller has validated them (`FieldName.isName`,
     /// `isValue`), and excluded blanks around the value.
-    package mutating func adopt(name: Range<Int>, value: Range<Int>) {
+    package mutating func appendEntry(name: Range<Int>, value: Range<Int>) {
         let tag = FieldName.Tag(octets.span, name.lowerBound, name.upperBound)
         entries.append(Entry(name: name, value: value, tag: tag))
         marks.insert(tag.mark)
@@ -122,7 +122,7 @@ public struct Fields: Sendable {
 
     /// The name at a position, for use with another list.
     package func fieldName(at index: Int) -> FieldName {
-        FieldName(checked: octets.span, entries[index].name)
+        FieldName(validated: octets.span, entries[index].name)
     }
 
     /// Calls `body` with the octets of the name at a position.
@@ -166,7 +166,7 @@ public struct Fields: Sendable {
 
     /// False if no field frames a message, names its host or concerns its connection; true if one may do so. It is false for
     /// nearly every list that is sent, and one pass over the tags then saves a search for each name.
-    package var mayHoldConnectionFields: Bool {
+    package var mayContainConnectionFields: Bool {
         if marks.isDisjoint(with: .connectionFields) { return false }
         let table = entries.span
         for index in table.indices {
@@ -216,8 +216,8 @@ public struct Fields: Sendable {
         makeWireForm()
         let range = value.trimmed(0..<value.count)
         // The line has four more octets: a colon, a space, CR and LF.
-        guard octets.count + name.octets.count + range.count + 4 <= Self.longest else {
-            throw .limitExceeded(.headBytes, allowed: Self.longest)
+        guard octets.count + name.octets.count + range.count + 4 <= Self.maximumLength else {
+            throw .limitExceeded(.headBytes, allowed: Self.maximumLength)
         }
         appendLine(name.octets.span, 0..<name.octets.count, name.tag, value, range)
     }

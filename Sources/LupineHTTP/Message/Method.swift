@@ -14,7 +14,7 @@ public struct Method: Sendable, CustomStringConvertible {
         self.kind = kind
     }
 
-    private init(checked name: String) {
+    private init(validated name: String) {
         rawValue = name
         kind =
             switch name {
@@ -36,17 +36,17 @@ public struct Method: Sendable, CustomStringConvertible {
         guard !name.isEmpty, name.utf8.allSatisfy({ OctetClass.contains($0, OctetClass.token) }) else {
             throw .invalidMethod(Excerpt(name))
         }
-        self.init(checked: name)
+        self.init(validated: name)
     }
 
     /// A method that the parser has validated as a token.
-    init(checked bytes: Span<UInt8>, _ range: Range<Int>) {
+    init(validated bytes: Span<UInt8>, _ range: Range<Int>) {
         switch range.count {
         case 3 where bytes.equals("GET", at: range.lowerBound): self = .get
         case 3 where bytes.equals("PUT", at: range.lowerBound): self = .put
         case 4 where bytes.equals("HEAD", at: range.lowerBound): self = .head
         case 4 where bytes.equals("POST", at: range.lowerBound): self = .post
-        default: self.init(checked: bytes.text(range))
+        default: self.init(validated: bytes.text(range))
         }
     }
 

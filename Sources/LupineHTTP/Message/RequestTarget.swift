@@ -37,7 +37,7 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
 
     /// Parses a received target, which the start line's parser has checked to be visible ASCII. Throws
     /// `HTTPError.malformedTarget` if it has none of the forms.
-    package static func parsed(_ text: String, method: Method) throws(HTTPError) -> RequestTarget {
+    package static func parse(_ text: String, method: Method) throws(HTTPError) -> RequestTarget {
         if method == .connect { return .authority(try Authority(parsing: text)) }
         guard !text.utf8.contains(UInt8(ascii: "#")) else { throw .malformedTarget(excerpt(text)) }
         if text.utf8.first == UInt8(ascii: "/") { return .origin(text) }

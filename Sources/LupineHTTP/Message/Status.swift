@@ -25,7 +25,7 @@ public struct Status: Hashable, Sendable, Comparable, CustomStringConvertible {
         self.code = UInt16(code)
     }
 
-    init(checked code: UInt16) { self.code = code }
+    init(validated code: UInt16) { self.code = code }
 
     /// The class of the code.
     public var kind: Class {

@@ -19,13 +19,13 @@ package struct HeadParser {
     }
 
     /// A complete head.
-    package struct Parsed {
+    package struct ParsedHead {
         /// The parsed first line.
         package let startLine: StartLine
         /// The fields, in the order of the wire.
         package let fields: Fields
         /// The positions of the framing fields, found during the scan.
-        let framing: FramingFields
+        let framing: FramingFieldPositions
     }
 
     private let kind: Kind
@@ -50,7 +50,7 @@ package struct HeadParser {
         var nameEnd = 0
         /// The number of fields found.
         var count = 0
-        var framing = FramingFields()
+        var framing = FramingFieldPositions()
         var startLine = StartLine.none
         var hasStartLine = false
         /// Whether `scan` has found the end of the head.
@@ -64,7 +64,7 @@ package struct HeadParser {
             lineStart = 0
             nameEnd = 0
             count = 0
-            framing = FramingFields()
+            framing = FramingFieldPositions()
             startLine = .none
             hasStartLine = false
             isFound = false
@@ -110,7 +110,7 @@ package struct HeadParser {
     }
 
     /// Returns the head that `scan` has just found in `input`, and prepares for the next one.
-    package mutating func take(_ input: Span<UInt8>) -> Parsed {
+    package mutating func extractHead(from input: Span<UInt8>) -> ParsedHead {
         var octets: [UInt8]
         if pending.isEmpty {
             octets = input.extracting(first: progress.position).copied()
@@ -120,7 +120,7 @@ package struct HeadParser {
         }
         var entries = Array(table[..<progress.count])
         for index in progress.folded { FoldedValue.unfold(&entries[index], in: &octets) }
-        let parsed = Parsed(
+        let parsed = ParsedHead(
             startLine: progress.startLine, fields: Fields(parsed: octets, entries: entries),
             framing: progress.framing)
         progress.reset()
@@ -255,8 +255,8 @@ package struct HeadParser {
         guard bytes[position] == Octet.colon, position > lineStart else {
             throw nameError(bytes[position], at: position)
         }
-        guard position &- lineStart <= Fields.longestName else {
-            throw .limitExceeded(.lineBytes, allowed: Fields.longestName)
+        guard position &- lineStart <= Fields.maximumNameLength else {
+            throw .limitExceeded(.lineBytes, allowed: Fields.maximumNameLength)
         }
         nameEnd = position
         position &+= 1
@@ -324,7 +324,7 @@ package struct HeadParser {
         if progress.position == 0, kind == .response, limits.lineBytes >= PlainLines.okCount,
             PlainLines.beginsWithOK(bytes.extracting(first: available))
         {
-            progress.startLine = .response(.http11, Status(checked: 200), customReason: nil)
+            progress.startLine = .response(.http11, Status(validated: 200), customReason: nil)
             beginFields(at: PlainLines.okCount &+ 2)
             return true
         }

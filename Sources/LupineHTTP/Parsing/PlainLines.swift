@@ -21,7 +21,7 @@ enum PlainLines {
     /// the first line that was not parsed. Returns true if the empty line was found: `lineStart` is then after it.
     static func parse(
         _ bytes: Span<UInt8>, _ lineBytes: Int, from lineStart: inout Int,
-        into entries: inout MutableSpan<Fields.Entry>, _ count: inout Int, _ framing: inout FramingFields
+        into entries: inout MutableSpan<Fields.Entry>, _ count: inout Int, _ framing: inout FramingFieldPositions
     ) -> Bool {
         // Offsets of 32 bits, as in the entries: the compiler then knows that adding a small number does not overflow, and one
         // comparison checks for eight octets.
@@ -115,6 +115,6 @@ enum PlainLines {
         // the last condition wraps around for an empty name, which also fails.
         return Int(valueEnd) + 1 < bytes.count && bytes[Int(valueEnd) + 1] == Octet.lineFeed
             && bytes[Int(valueEnd) - 1] > Octet.space && valueEnd &- start <= longestLine
-            && nameEnd &- start &- 1 < UInt32(Fields.longestName)
+            && nameEnd &- start &- 1 < UInt32(Fields.maximumNameLength)
     }
 }

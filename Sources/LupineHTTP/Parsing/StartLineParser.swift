@@ -38,7 +38,7 @@ enum StartLineParser {
             code = code &* 10 &+ UInt16(digit)
         }
         guard code >= 100 else { throw .invalidStatusCode(Int(code)) }
-        let status = Status(checked: code)
+        let status = Status(validated: code)
         if end == 12 {
             guard leniency.contains(.missingReason) else { throw .missingReason(offset: end) }
             // Nil stands for the standard phrase, which is empty for unassigned codes.
@@ -69,7 +69,7 @@ enum StartLineParser {
         try checkBeginning(bytes, end, .request)
         let methodEnd = OctetScan.endOfToken(bytes, from: 0, to: end)
         try expect(Octet.space, bytes, methodEnd, end)
-        let method = Method(checked: bytes, 0..<methodEnd)
+        let method = Method(validated: bytes, 0..<methodEnd)
         let targetStart = methodEnd &+ 1
         var targetEnd = targetStart
         while targetEnd < end, OctetClass.contains(bytes[targetEnd], OctetClass.target) { targetEnd &+= 1 }
@@ -96,7 +96,7 @@ enum StartLineParser {
         guard versionOctets.count == 8 else {
             throw .malformedStartLine(octet: versionOctets[8], offset: start &+ 8)
         }
-        let target = try RequestTarget.parsed(bytes.text(targetStart..<targetEnd), method: method)
+        let target = try RequestTarget.parse(bytes.text(targetStart..<targetEnd), method: method)
         return .request(method, target, version)
     }
 

@@ -5,7 +5,7 @@ package enum RequestEvent: Sendable {
     /// More octets are needed. The codec does not consume the octets of the next request until the response is complete.
     case needMore
     /// The head, the framing of its body, and whether its fields allow the connection to be reused.
-    case head(RequestHead, framing: BodyFraming, keepAlive: Bool)
+    case head(RequestHead, framing: BodyFraming, allowsReuse: Bool)
     /// Content, as a range of the input.
     case content(Range<Int>)
     /// The request is complete.
@@ -28,7 +28,7 @@ package struct ServerCodec {
     private var encoder = BodyEncoder(.none)
     private var requestKind = BodyFraming.RequestKind.other
     private var requestVersion = HTTPVersion.http11
-    private var keepAlive = true
+    private var allowsReuse = true
     private var failure: HTTPError?
 
     /// Whether the owner must not send the content of the response: it is a response to HEAD or to an accepted CONNECT, or its
@@ -45,10 +45,10 @@ package struct ServerCodec {
     }
 
     /// Whether the connection may carry another request once both sides of this exchange are complete.
-    package var mayContinue: Bool { keepAlive && failure == nil }
+    package var mayContinue: Bool { allowsReuse && failure == nil }
 
     /// Whether both the request and the response are complete.
-    package var exchangeIsOver: Bool { receiving == .ended && sending == .sent }
+    package var isExchangeComplete: Bool { receiving == .ended && sending == .sent }
 
     // MARK: Receiving a request
 
@@ -56,7 +56,7 @@ package struct ServerCodec {
     package mutating func next(_ input: Span<UInt8>) throws(HTTPError) -> (event: RequestEvent, consumed: Int)
     {
         if let failure { throw failure }
-        if exchangeIsOver, keepAlive {
+        if isExchangeComplete, allowsReuse {
             receiving = .head
             sending = .idle
             // The error response to an unreadable request must not depend on the request before it.
@@ -68,7 +68,7 @@ package struct ServerCodec {
         } catch {
             failure = error
             receiving = .failed
-            keepAlive = false
+            allowsReuse = false
             throw error
         }
     }
@@ -81,7 +81,7 @@ package struct ServerCodec {
             // While the owner sends a response before a request has arrived, such as 408, the codec reads nothing.
             guard input.count > 0, sending == .idle else { return (.needMore, 0) }
             guard let consumed = try parser.scan(input) else { return (.needMore, input.count) }
-            return (try receiveHead(parser.take(input)), consumed)
+            return (try receiveHead(parser.extractHead(from: input)), consumed)
         case .body:
             let (step, consumed) = try decoder.next(input)
             switch step {
@@ -99,14 +99,14 @@ package struct ServerCodec {
     }
 
     /// Prepares for the body and the response of a parsed head, and returns its event.
-    private mutating func receiveHead(_ parsed: HeadParser.Parsed) throws(HTTPError) -> RequestEvent {
+    private mutating func receiveHead(_ parsed: HeadParser.ParsedHead) throws(HTTPError) -> RequestEvent {
         guard case .request(let method, let target, let version) = parsed.startLine else {
             preconditionFailure("a request parser returned a response")
         }
         let fields = parsed.fields
         try requireHost(fields, version)
-        let (framing, keepAlive) = try BodyFraming.ofRequest(version, fields, parsed.framing)
-        self.keepAlive = keepAlive && method != .connect
+        let (framing, allowsReuse) = try BodyFraming.ofRequest(version, fields, parsed.framing)
+        self.allowsReuse = allowsReuse && method != .connect
         requestKind = BodyFraming.RequestKind(method)
         requestVersion = version
         continueIsExpected = framing != .none && version == .http11 && expectsContinue(fields)
@@ -114,7 +114,7 @@ package struct ServerCodec {
         // Also without a body: the decoder then returns the end.
         receiving = .body
         let head = RequestHead(method: method, target: target, version: version, fields: fields)
-        return .head(head, framing: framing, keepAlive: keepAlive)
+        return .head(head, framing: framing, allowsReuse: allowsReuse)
     }
 
     /// Throws unless the request has exactly one `Host`, which is well-formed; it may be absent in HTTP/1.0 (RFC 9112 §3.2).
@@ -136,7 +136,7 @@ package struct ServerCodec {
     /// Handles the client's end of stream; throws if it truncates a request.
     package mutating func peerClosed() throws(HTTPError) {
         if let failure { throw failure }
-        keepAlive = false
+        allowsReuse = false
         let truncation: HTTPError.Truncation? =
             switch receiving {
             case .head: parser.receivedCount == 0 ? nil : .insideHead(received: parser.receivedCount)
@@ -181,9 +181,9 @@ package struct ServerCodec {
             head.status.code == 101 || (requestKind == .connect && head.status.kind == .successful)
         let isBodiless = isTunnel || head.status.code == 204 || head.status.code == 304
         let endsWithConnection = body == .unknown && requestVersion == .http10
-        let saysClose = BodyFraming.saysClose(head.fields)
+        let hasCloseOption = BodyFraming.hasCloseOption(head.fields)
         let isLast =
-            close || saysClose || isTunnel || endsWithConnection || !keepAlive || receiving == .failed
+            close || hasCloseOption || isTunnel || endsWithConnection || !allowsReuse || receiving == .failed
             || receiving == .head
         let line: ResponseEncoder.FramingLine? =
             switch body {
@@ -193,7 +193,7 @@ package struct ServerCodec {
             case .unknown: endsWithConnection ? nil : .chunked
             }
         var connection: ResponseEncoder.ConnectionLine?
-        if !isTunnel, !saysClose {
+        if !isTunnel, !hasCloseOption {
             if isLast {
                 connection = .close
             } else if requestVersion == .http10 {
@@ -201,7 +201,7 @@ package struct ServerCodec {
             }
         }
         try ResponseEncoder.encode(head, framing: line, connection: connection, into: &output)
-        keepAlive = !isLast
+        allowsReuse = !isLast
         continueIsExpected = false
         omitsContent = isBodiless || requestKind == .head
         encoder = endsWithConnection ? .untilClose : BodyEncoder(body)

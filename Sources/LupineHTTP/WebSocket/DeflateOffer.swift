@@ -88,7 +88,7 @@ package struct DeflateOffer: Hashable, Sendable {
         for index in offers.indices(of: .secWebSocketExtensions) where accepted == nil {
             offers.withValue(at: index) { bytes in
                 ListSyntax.forEachElement(in: bytes) { element in
-                    let name = ListSyntax.principal(of: element, in: bytes)
+                    let name = ListSyntax.valueWithoutParameters(of: element, in: bytes)
                     guard accepted == nil, bytes.equals(lowercased: Self.name, in: name) else { return }
                     accepted = try? agreement(toOffer: element, in: bytes)
                 }

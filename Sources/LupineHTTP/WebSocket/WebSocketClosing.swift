@@ -12,7 +12,7 @@ package struct WebSocketClosing: Sendable {
         /// No close frame yet. → closing, draining, closed
         case open
         /// This end has sent its close frame, and waits for the peer's. → draining, closed
-        case closing(sent: WebSocketClosure)
+        case closing(sent: WebSocketCloseFrame)
         /// Neither end sends another close frame; the connection has to end. → closed
         case draining
         case closed
@@ -21,9 +21,9 @@ package struct WebSocketClosing: Sendable {
     /// An event of the connection or its owner.
     package enum Event: Hashable, Sendable {
         /// The program closes the connection.
-        case close(WebSocketClosure)
+        case close(WebSocketCloseFrame)
         /// The peer's close frame arrived.
-        case received(WebSocketClosure)
+        case received(WebSocketCloseFrame)
         /// The peer violated the protocol.
         case failed(WebSocketError)
         /// The connection ended: closed by the peer, or as requested with `ConnectionAction.closeWhenSent`.
@@ -35,9 +35,9 @@ package struct WebSocketClosing: Sendable {
     /// How the connection ended.
     package enum Outcome: Hashable, Sendable {
         /// The peer sent the first close frame, and this end has answered it.
-        case peerClosed(WebSocketClosure)
+        case peerClosed(WebSocketCloseFrame)
         /// This end sent the first close frame; `answer` is the peer's close frame, or nil if none arrived.
-        case locallyClosed(WebSocketClosure, answer: WebSocketClosure?)
+        case locallyClosed(WebSocketCloseFrame, answer: WebSocketCloseFrame?)
         /// The peer violated the protocol.
         case failed(WebSocketError)
         /// The connection ended without a close frame, which APIs report as 1006.
@@ -59,9 +59,9 @@ package struct WebSocketClosing: Sendable {
     /// The actions to perform, one field for each kind.
     package struct Actions: Hashable, Sendable {
         /// The close frame to send.
-        package var frame: WebSocketClosure?
+        package var frame: WebSocketCloseFrame?
         /// The action on the connection.
-        package var wire = ConnectionAction.keep
+        package var connection = ConnectionAction.keep
         /// The action on the timer.
         package var timer = TimerAction.keep
         /// The outcome; only one event of a connection returns it.
@@ -69,11 +69,11 @@ package struct WebSocketClosing: Sendable {
 
         /// No actions, unless given.
         package init(
-            frame: WebSocketClosure? = nil, wire: ConnectionAction = .keep, timer: TimerAction = .keep,
+            frame: WebSocketCloseFrame? = nil, connection: ConnectionAction = .keep, timer: TimerAction = .keep,
             outcome: Outcome? = nil
         ) {
             self.frame = frame
-            self.wire = wire
+            self.connection = connection
             self.timer = timer
             self.outcome = outcome
         }
@@ -95,34 +95,34 @@ package struct WebSocketClosing: Sendable {
         case (.open, .received(let closure)):
             state = .draining
             return Actions(
-                frame: closure.answer, wire: afterHandshake, timer: .start, outcome: .peerClosed(closure))
+                frame: closure.answer, connection: afterHandshake, timer: .start, outcome: .peerClosed(closure))
         case (.open, .failed(let error)):
             state = .draining
             return Actions(
-                frame: WebSocketClosure(answering: error), wire: .closeWhenSent, timer: .start,
+                frame: WebSocketCloseFrame(answering: error), connection: .closeWhenSent, timer: .start,
                 outcome: .failed(error))
         case (.open, .ended):
             state = .closed
-            return Actions(wire: .close, outcome: .lost)
+            return Actions(connection: .close, outcome: .lost)
         case (.closing(let sent), .received(let closure)):
             state = .draining
-            return Actions(wire: afterHandshake, outcome: .locallyClosed(sent, answer: closure))
+            return Actions(connection: afterHandshake, outcome: .locallyClosed(sent, answer: closure))
         // This end has already sent its close frame, and the timer runs.
         case (.closing, .failed(let error)):
             state = .draining
-            return Actions(wire: .closeWhenSent, outcome: .failed(error))
+            return Actions(connection: .closeWhenSent, outcome: .failed(error))
         case (.closing(let sent), .ended):
             state = .closed
-            return Actions(wire: .close, timer: .cancel, outcome: .locallyClosed(sent, answer: nil))
+            return Actions(connection: .close, timer: .cancel, outcome: .locallyClosed(sent, answer: nil))
         case (.closing(let sent), .timedOut):
             state = .closed
-            return Actions(wire: .close, outcome: .locallyClosed(sent, answer: nil))
+            return Actions(connection: .close, outcome: .locallyClosed(sent, answer: nil))
         case (.draining, .ended):
             state = .closed
-            return Actions(wire: .close, timer: .cancel)
+            return Actions(connection: .close, timer: .cancel)
         case (.draining, .timedOut):
             state = .closed
-            return Actions(wire: .close)
+            return Actions(connection: .close)
         // A second request to close, an error after another and a second end have no effect.
         case (.closing, .close), (.draining, .close), (.closed, .close), (.draining, .failed),
             (.closed, .failed), (.closed, .ended):

@@ -112,7 +112,7 @@ package struct WebSocketCodec {
         _ opcode: WebSocketOpcode, _ payload: Span<UInt8>, mask: WebSocketMask?, into output: inout [UInt8]
     ) {
         precondition(
-            payload.count <= WebSocketFrameHead.longestControlPayload, "a control frame that is too long")
+            payload.count <= WebSocketFrameHead.maximumControlPayloadLength, "a control frame that is too long")
         let head = WebSocketFrameHead(
             isFinal: true, isCompressed: false, opcode: opcode, length: payload.count, mask: mask)
         write(head, payload, into: &output)

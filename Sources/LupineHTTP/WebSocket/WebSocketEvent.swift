@@ -37,5 +37,5 @@ package enum WebSocketEvent: Hashable, Sendable {
     /// A pong, solicited or not.
     case pong([UInt8])
     /// The peer's close frame; nothing after it is read.
-    case close(WebSocketClosure)
+    case close(WebSocketCloseFrame)
 }

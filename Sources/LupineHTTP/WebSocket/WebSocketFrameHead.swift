@@ -3,7 +3,7 @@
 /// The head of a frame, before its payload (RFC 6455 §5.2).
 struct WebSocketFrameHead: Hashable, Sendable {
     /// The maximum payload of a control frame (§5.5).
-    static let longestControlPayload = 125
+    static let maximumControlPayloadLength = 125
 
     /// Whether it is the last frame of its message.
     var isFinal: Bool

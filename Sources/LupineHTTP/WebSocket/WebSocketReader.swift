@@ -14,7 +14,7 @@ struct WebSocketReader {
     /// The received part of a message.
     fileprivate struct Assembly {
         var message: WebSocketMessage
-        var text = UTF8Progress()
+        var text = UTF8Validator()
     }
 
     /// The maximum size of a message in octets.
@@ -95,7 +95,7 @@ struct WebSocketReader {
         switch head.opcode {
         case .ping: return .ping(takeControl())
         case .pong: return .pong(takeControl())
-        case .close: return .close(try WebSocketClosure(received: takeControl()))
+        case .close: return .close(try WebSocketCloseFrame(received: takeControl()))
         case .continuation, .text, .binary:
             guard head.isFinal, let assembly else { return nil }
             self.assembly = nil

@@ -14,7 +14,7 @@ package enum MessageEncoder {
         try head.target.validate(for: head.method)
         try body.validate()
         // Without Host, framing and connection-specific fields, which most requests lack, several checks can be omitted.
-        let isPlain = !head.fields.mayHoldConnectionFields
+        let isPlain = !head.fields.mayContainConnectionFields
         if !isPlain { try refuseFraming(head.fields) }
         var list = HeaderList()
         reserve(for: head, in: &list)

@@ -63,7 +63,7 @@ struct PseudoFields {
     /// Returns the fields after the pseudo-fields. Several `cookie` fields are joined into one, as in HTTP/1.1 (§8.2.3).
     func fields(of list: HeaderList) throws(MessageError) -> Fields {
         // The fields share the octets of the list.
-        var fields = Fields(over: list.octets, reserving: list.count &- count)
+        var fields = Fields(over: list.octets, reservingEntries: list.count &- count)
         var cookies: [UInt8]?
         let octets = list.octets.span
         for index in count..<list.count {
@@ -78,7 +78,7 @@ struct PseudoFields {
                 joined.append(value, value.indices)
                 cookies = joined
             } else {
-                fields.adopt(name: nameRange, value: valueRange)
+                fields.appendEntry(name: nameRange, value: valueRange)
             }
         }
         if let cookies { try Self.append(.cookie, cookies.span, to: &fields) }

@@ -26,7 +26,7 @@ enum SuggestedFilename {
     /// Returns the name that a `Content-Disposition` value proposes, unchanged; nil if it proposes none.
     static func proposed(by disposition: String) -> String? {
         var octets = Array(disposition.utf8)
-        let firstPart = ListSyntax.principal(of: 0..<octets.count, in: octets.span)
+        let firstPart = ListSyntax.valueWithoutParameters(of: 0..<octets.count, in: octets.span)
         // Some servers omit the disposition type, so that the value begins with a parameter.
         if octets[firstPart].contains(UInt8(ascii: "=")) {
             octets.insert(contentsOf: Array("attachment;".utf8), at: 0)

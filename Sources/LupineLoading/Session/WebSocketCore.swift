@@ -30,7 +30,7 @@ final class WebSocketCore: WebSocketOwner {
     private enum Command: Sendable {
         case send(WebSocketMessage, number: Int)
         case ping
-        case close(WebSocketClosure)
+        case close(WebSocketCloseFrame)
         case setMessageLimit(Int)
         case resume
         case pause
@@ -159,7 +159,7 @@ final class WebSocketCore: WebSocketOwner {
     func close(_ code: URLSessionWebSocketTask.CloseCode, reason: Data?) -> Bool {
         let reason = reason.map { Self.validUTF8(Array($0)) } ?? []
         let frame =
-            (try? WebSocketClosure(WebSocketCloseCode(rawValue: UInt16(code.rawValue)), reason: reason))
+            (try? WebSocketCloseFrame(WebSocketCloseCode(rawValue: UInt16(code.rawValue)), reason: reason))
             ?? .empty
         let isOpen = state.withLock { state -> Bool in
             if case .ended = state.phase { return false }
@@ -179,9 +179,9 @@ final class WebSocketCore: WebSocketOwner {
         return isOpen
     }
 
-    /// The reason if it is valid UTF-8, otherwise nothing; `WebSocketClosure` shortens it.
+    /// The reason if it is valid UTF-8, otherwise nothing; `WebSocketCloseFrame` shortens it.
     private static func validUTF8(_ reason: [UInt8]) -> [UInt8] {
-        var progress = UTF8Progress()
+        var progress = UTF8Validator()
         return progress.validate(reason.span) == nil && progress.isBetweenCharacters ? reason : []
     }
 
@@ -353,7 +353,7 @@ final class WebSocketCore: WebSocketOwner {
     }
 
     /// The program's view of a close frame: a code without a name is `invalid` (U-8.8).
-    private static func reportedClosure(_ frame: WebSocketClosure) -> Closure {
+    private static func reportedClosure(_ frame: WebSocketCloseFrame) -> Closure {
         let code = frame.code.map {
             URLSessionWebSocketTask.CloseCode(rawValue: Int($0.rawValue)) ?? .invalid
         }

@@ -62,7 +62,7 @@ package struct OriginResponse {
 
     /// Creates the response to an invalid WebSocket handshake. Over HTTP/2 its connection-specific fields are left out.
     init(refusing error: WebSocketError) {
-        let refusal = WebSocketAcceptance.refusal(error)
+        let refusal = WebSocketServerHandshake.refusal(error)
         self.init(Int(refusal.status.code))
         fields = refusal.fields
     }

@@ -24,7 +24,7 @@ package struct WebSocketBehaviour: Sendable {
     /// Octets that are sent first, without being framed.
     var raw: [UInt8] = []
     /// The close frame that is sent after the first messages.
-    var closure: WebSocketClosure?
+    var closure: WebSocketCloseFrame?
     /// The size of the fragments of echoes; nil for one frame per message.
     var fragment: Int?
     /// The number of echoed messages after which the connection is closed without a close frame.
@@ -60,10 +60,10 @@ package struct WebSocketBehaviour: Sendable {
         return text
     }
 
-    private static func closure(_ code: Int, _ reason: String) throws(Refusal) -> WebSocketClosure {
+    private static func closure(_ code: Int, _ reason: String) throws(Refusal) -> WebSocketCloseFrame {
         if code == 0 { return .empty }
         do throws(WebSocketError) {
-            return try WebSocketClosure(
+            return try WebSocketCloseFrame(
                 WebSocketCloseCode(rawValue: UInt16(clamping: code)), reason: Array(reason.utf8))
         } catch {
             throw .badRequest(error.description)

@@ -195,9 +195,9 @@ final class HTTPConversation: Conversation {
     private func acceptWebSocket(
         with behaviour: WebSocketBehaviour, _ head: RequestHead, _ connection: ServerConnection
     ) throws(Refusal) -> OriginResponse? {
-        let acceptance: WebSocketAcceptance
+        let acceptance: WebSocketServerHandshake
         do throws(WebSocketError) {
-            acceptance = try WebSocketAcceptance(
+            acceptance = try WebSocketServerHandshake(
                 head, subprotocols: behaviour.subprotocols, allowsCompression: behaviour.deflates)
         } catch { return OriginResponse(refusing: error) }
         do throws(HTTPError) {

@@ -123,9 +123,9 @@ final class WebSocketEcho: Conversation {
     }
 
     /// Answers a close frame, and ends the transport if both close frames have been exchanged.
-    private func answerClose(_ closure: WebSocketClosure, _ connection: some EchoWire) {
+    private func answerClose(_ closure: WebSocketCloseFrame, _ connection: some EchoWire) {
         let actions = codec.close(.received(closure), mask: nil, into: &connection.output)
-        switch actions.wire {
+        switch actions.connection {
         case .keep: break
         case .close, .closeWhenSent:
             isOver = true

@@ -2,7 +2,7 @@
 
 /// A server's side of the opening handshake (RFC 6455 §4.2): the 101 response to a request, and the agreement. An extended
 /// CONNECT is answered with 200, without a key on either side (RFC 8441 §5).
-package struct WebSocketAcceptance: Sendable {
+package struct WebSocketServerHandshake: Sendable {
     /// The response to send.
     package let response: ResponseHead
     /// The parameters for the codec.

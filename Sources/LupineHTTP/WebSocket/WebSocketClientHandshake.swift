@@ -16,7 +16,7 @@ package struct WebSocketAgreement: Hashable, Sendable {
 
 /// A client's side of the opening handshake (RFC 6455 §4.1): adds the fields to the request and checks the response.
 /// `ClientCodec`, or an HTTP/2 stream (RFC 8441 §5), carries the exchange; after the response, `WebSocketCodec` takes over.
-package struct WebSocketHandshake: Sendable {
+package struct WebSocketClientHandshake: Sendable {
     private let key: WebSocketKey
     private let deflate: DeflateOffer?
     /// The subprotocols that `prepare` has found in the request.
@@ -86,7 +86,7 @@ package struct WebSocketHandshake: Sendable {
             fields.withValue(at: index) { bytes in
                 ListSyntax.forEachElement(in: bytes) { element in
                     guard failure == nil else { return }
-                    let name = ListSyntax.principal(of: element, in: bytes)
+                    let name = ListSyntax.valueWithoutParameters(of: element, in: bytes)
                     guard let deflate, agreement == nil, bytes.equals(lowercased: DeflateOffer.name, in: name)
                     else {
                         failure = .extensionNotOffered(Excerpt(bytes.extracting(element)))

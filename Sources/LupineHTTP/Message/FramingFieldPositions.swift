@@ -2,7 +2,7 @@
 
 /// The positions of the fields that determine a message's framing and whether its connection is reused. The parser records them,
 /// which saves a search for each name.
-struct FramingFields: Hashable, Sendable {
+struct FramingFieldPositions: Hashable, Sendable {
     private(set) var contentLength = Occurrences()
     private(set) var transferEncoding = Occurrences()
     private(set) var connection = Occurrences()

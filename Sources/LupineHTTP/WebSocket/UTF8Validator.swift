@@ -5,7 +5,7 @@
 ///
 /// A piece may end within a character. The first invalid octet is found when it arrives, so that an endpoint can fail the
 /// connection (RFC 6455 §8.1) without waiting for the end of the message.
-package struct UTF8Progress: Sendable {
+package struct UTF8Validator: Sendable {
     /// The number of octets that are missing from the current character.
     private var remaining = 0
     /// The least and the greatest valid value of the next of them.
