@@ -1,21 +1,45 @@
 // SPDX-License-Identifier: MIT
 
-/// The states of the current request and of its response on a connection, as a client sees them.
+/// A state machine for a client's connection: the state of the current request, and that of its response.
 ///
-///     request   idle -> sending -> sent -> (idle, with the next request)
-///     response  idle -> head -> body -> ended -> (idle)
-///                          \-> handedOver            any -> closed
+/// The event `requestBegan` moves both states back to the start.
+///
+///     request   idle -> sending -> sent -> (sending, with the next request)
+///     response  idle -> head -> body -> ended -> (head, with the next request)
+///                          \-> handedOver            any -> closed, failed
 ///
 /// The two states advance separately, because a response may be complete before its request. Only this type decides whether the
 /// next request may be sent.
 struct ExchangeStates {
+    /// The progress of sending the request.
     enum Request: Hashable { case idle, sending, sent }
-    enum Response: Hashable { case idle, head, body, ended, handedOver, closed, failed }
+
+    /// What the client expects next from the server: the head or the body of a response, or nothing.
+    enum Response: Hashable {
+        /// No request has been sent yet.
+        case idle
+        case head, body
+        /// The response is complete.
+        case ended
+        /// The server has switched to another protocol: the following octets are not HTTP.
+        case handedOver
+        /// The server has closed the connection.
+        case closed
+        /// The server has sent invalid octets, or closed the connection within a response.
+        case failed
+    }
 
     enum Event: Hashable {
         case requestBegan, requestEnded
-        case headReceived, handoverReceived, bodyEnded
-        case peerClosed, peerFailed
+        /// A final head arrived, after which the connection still carries HTTP.
+        case headReceived
+        /// A final head arrived after which the octets are not HTTP: 101, or a 2xx response to CONNECT.
+        case handoverReceived
+        case bodyEnded
+        /// The server closed the connection where that is allowed.
+        case peerClosed
+        /// The server sent invalid octets, or closed the connection within a response.
+        case peerFailed
     }
 
     private(set) var request = Request.idle
@@ -32,11 +56,12 @@ struct ExchangeStates {
         }
     }
 
-    /// Records that one side has announced the end of the connection after the current exchange.
+    /// Records that one side has announced that it closes the connection after the current exchange.
     mutating func forbidReuse() { allowsReuse = false }
 
-    /// The only writer of the two states. Misuse by the owner traps. The parser has detected a peer's violations before, so that
-    /// they never cause an event here.
+    /// Advances the two states by an event; no other function changes them. An event that is impossible in the current states is
+    /// a mistake of the codec's owner, and traps. Octets of the peer never cause such an event, because the parser refuses them
+    /// first.
     mutating func handle(_ event: Event) {
         switch (event, request, response) {
         case (.requestBegan, .idle, .idle), (.requestBegan, .sent, .ended):

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// An event in the octets that a client's codec received.
+/// What `ClientCodec.next` found in the received octets: a part of a response, its end, or the need for more octets.
 package enum ResponseEvent: Sendable {
-    /// All input was consumed and more is needed.
+    /// The codec has consumed all input and needs more.
     case needMore
-    /// An interim (1xx) head; the final one will follow.
+    /// An interim (1xx) head; another head follows it.
     case interim(ResponseHead)
-    /// The final head, the framing of its body, and whether its fields allow the connection to be reused.
+    /// The final head, the framing of its body, and whether the response allows the connection to be reused.
     case head(ResponseHead, framing: BodyFraming, allowsReuse: Bool)
     /// Content, as a range of the input.
     case content(Range<Int>)
-    /// The response is complete. The codec has dropped forbidden trailers.
+    /// The response is complete. The codec has removed the trailers that `TrailerRule` forbids.
     case end(trailers: Fields)
-    /// The following octets are not HTTP; none of them was consumed.
+    /// The connection has switched to another protocol: the following octets are not HTTP. The codec has consumed none of them.
     case handover
 }

@@ -72,8 +72,8 @@ public struct Fields: Sendable {
         isWireForm = false
     }
 
-    /// An empty list whose fields are in `octets`. The caller then adds the position of each with `appendEntry`, which copies no octet;
-    /// `count` is their number.
+    /// An empty list whose fields are in `octets`. The caller then adds the position of each with `appendEntry`, which copies no
+    /// octet; `count` is their number.
     package init(over octets: consuming [UInt8], reservingEntries count: Int) {
         self.octets = octets
         entries = []

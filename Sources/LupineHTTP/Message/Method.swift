@@ -42,10 +42,10 @@ public struct Method: Sendable, CustomStringConvertible {
     /// A method that the parser has validated as a token.
     init(validated bytes: Span<UInt8>, _ range: Range<Int>) {
         switch range.count {
-        case 3 where bytes.equals("GET", at: range.lowerBound): self = .get
-        case 3 where bytes.equals("PUT", at: range.lowerBound): self = .put
-        case 4 where bytes.equals("HEAD", at: range.lowerBound): self = .head
-        case 4 where bytes.equals("POST", at: range.lowerBound): self = .post
+        case 3 where bytes.contains("GET", at: range.lowerBound): self = .get
+        case 3 where bytes.contains("PUT", at: range.lowerBound): self = .put
+        case 4 where bytes.contains("HEAD", at: range.lowerBound): self = .head
+        case 4 where bytes.contains("POST", at: range.lowerBound): self = .post
         default: self.init(validated: bytes.text(range))
         }
     }

@@ -15,7 +15,7 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .origin(let text), .absolute(let text): text
-        case .authority(let authority): authority.withPort
+        case .authority(let authority): authority.hostAndPort
         case .asterisk: "*"
         }
     }
@@ -132,7 +132,7 @@ public struct Authority: Sendable {
     }
 
     /// `host:port`, even for the default port.
-    var withPort: String { Self.bracketed(host) + ":" + String(port) }
+    var hostAndPort: String { Self.bracketed(host) + ":" + String(port) }
 
     /// Returns the host as in a URI: an IPv6 address in brackets, without its zone, which is meaningful only on this machine and
     /// must not be sent (RFC 6874 §4).
@@ -227,5 +227,5 @@ extension Authority: Hashable {
 
 /// `host` or `host:port`, as in `Host`.
 extension Authority: CustomStringConvertible {
-    public var description: String { port == defaultPort ? Self.bracketed(host) : withPort }
+    public var description: String { port == defaultPort ? Self.bracketed(host) : hostAndPort }
 }

@@ -113,7 +113,7 @@ package struct HeadParser {
     package mutating func extractHead(from input: Span<UInt8>) -> ParsedHead {
         var octets: [UInt8]
         if pending.isEmpty {
-            octets = input.extracting(first: progress.position).copied()
+            octets = input.extracting(first: progress.position).makeArray()
         } else {
             octets = pending
             pending = []

@@ -54,7 +54,7 @@ enum StartLineParser {
                 ? .bareCarriageReturn(offset: reasonEnd) : .invalidFieldValue(octet: octet, offset: reasonEnd)
         }
         let expected = status.standardReason
-        if reason.count == expected.utf8.count, bytes.equals(expected, at: reason.lowerBound) {
+        if reason.count == expected.utf8.count, bytes.contains(expected, at: reason.lowerBound) {
             return .response(version, status, customReason: nil)
         }
         var received: [UInt8] = []
@@ -86,7 +86,7 @@ enum StartLineParser {
         }
         let start = targetEnd &+ 1
         let versionOctets = bytes.extracting(start..<end)
-        if bytes.equals("PRI * HTTP/2.0", at: 0), end == 14 { throw .http2Preface }
+        if bytes.contains("PRI * HTTP/2.0", at: 0), end == 14 { throw .http2Preface }
         let version: HTTPVersion
         do {
             version = try parseVersion(versionOctets, versionOctets.count)

@@ -83,8 +83,8 @@ package struct ServerCodec {
             guard let consumed = try parser.scan(input) else { return (.needMore, input.count) }
             return (try receiveHead(parser.extractHead(from: input)), consumed)
         case .body:
-            let (step, consumed) = try decoder.next(input)
-            switch step {
+            let (event, consumed) = try decoder.next(input)
+            switch event {
             case .needMore: return (.needMore, consumed)
             case .content(let range):
                 continueIsExpected = false
@@ -211,7 +211,7 @@ package struct ServerCodec {
     /// Writes the framing before the next `count` octets of content, which the owner then sends itself, unless `omitsContent`.
     package mutating func sendContent(_ count: Int, into output: inout [UInt8]) throws(HTTPError) {
         precondition(sending == .sending, "content without a response")
-        if !omitsContent { try encoder.content(count, into: &output) }
+        if !omitsContent { try encoder.beginContent(count, into: &output) }
     }
 
     /// Completes the response.

@@ -44,8 +44,8 @@ package struct WebSocketClientHandshake: Sendable {
     }
 
     /// Checks the server's response, in the order of RFC 6455 §4.1, and returns the agreement. Tokens of `Upgrade` and
-    /// `Connection` are compared case-insensitively, the subprotocol case-sensitively. Over HTTP/2, a 2xx response to the extended
-    /// CONNECT replaces 101 (Switching Protocols), and there is no key to check (RFC 8441 §5).
+    /// `Connection` are compared case-insensitively, the subprotocol case-sensitively. Over HTTP/2, a 2xx response to the
+    /// extended CONNECT replaces 101 (Switching Protocols), and there is no key to check (RFC 8441 §5).
     package func agreement(_ head: ResponseHead) throws(WebSocketError) -> WebSocketAgreement {
         let fields = head.fields
         if head.version == .http2 {
