@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// The beginning of a text for an error message.
+/// The beginning of a text, to be shown in an error message.
 ///
-/// At most 48 octets, with all but visible ASCII and spaces escaped, so that it is safe in a terminal or a log line.
+/// It contains at most 48 octets of the text. All octets but visible ASCII and spaces are escaped, so that the excerpt is safe to
+/// print in a terminal or a log line.
 public struct Excerpt: Hashable, Sendable, CustomStringConvertible {
     /// The escaped text, without quotes.
     public let text: String
 
+    /// The maximum number of octets of the original text.
     private static let maximumLength = 48
 
     /// The beginning of received octets.
@@ -25,6 +27,7 @@ public struct Excerpt: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
+    /// Returns an octet as a character, or as an escape such as `\n` or `\x1f`.
     private static func escaped(_ octet: UInt8) -> String {
         switch octet {
         case 0x20...0x7E: String(Unicode.Scalar(octet))

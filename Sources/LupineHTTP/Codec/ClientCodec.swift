@@ -142,7 +142,7 @@ package struct ClientCodec {
             preconditionFailure("a response parser returned a request")
         }
         let (framing, allowsReuse) = try BodyFraming.ofResponse(
-            version, status, parsed.fields, parsed.framing, to: requestKind)
+            version, status, parsed.fields, parsed.framingPositions, to: requestKind)
         let head = ResponseHead(
             version: version, status: status, customReason: customReason, fields: parsed.fields)
         awaitsContinue = false

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// The positions of the fields that determine a message's framing and whether its connection is reused. The parser records them,
-/// which saves a search for each name.
+/// The positions, in the list of fields, of those that determine the framing of a message and whether its connection may be
+/// reused.
+///
+/// The parser records them while it scans a head, so that they need not be searched for afterwards.
 struct FramingFieldPositions: Hashable, Sendable {
     private(set) var contentLength = Occurrences()
     private(set) var transferEncoding = Occurrences()
     private(set) var connection = Occurrences()
 
-    /// The number of fields with a name, and the position of the first.
+    /// The number of fields with one name, and the position of the first of them.
     struct Occurrences: Hashable, Sendable {
+        /// The position of the first field; meaningful only if `count` is not 0.
         private(set) var first: Int32 = 0
         private(set) var count: Int32 = 0
 
@@ -18,7 +21,7 @@ struct FramingFieldPositions: Hashable, Sendable {
         }
     }
 
-    /// Records the field at `index` if it is one of the three.
+    /// Records the field at position `index` of the list if it is one of the three. `bytes` contain its name.
     @inline(__always)
     mutating func record(_ entry: Fields.Entry, at index: Int, in bytes: Span<UInt8>) {
         switch entry.tag {
@@ -27,29 +30,35 @@ struct FramingFieldPositions: Hashable, Sendable {
         }
     }
 
-    /// Records a field whose tag equals that of one of the three, if its name does too.
+    /// Records a field whose tag equals that of one of the three names, if the name is equal, too. Not inlined, because few
+    /// fields have such a tag: `record` stays small.
     @inline(never)
     private mutating func recordCandidate(_ entry: Fields.Entry, at index: Int, in bytes: Span<UInt8>) {
         let start = entry.name.lowerBound
         let end = entry.name.upperBound
+        // By the length of the name.
         switch end &- start {
         case 14:
-            if OctetScan.isToken(bytes, start, end, first: Self.content, last: Self.tLength) {
+            if OctetScan.isToken(
+                bytes, start, end, first: Self.contentLengthStart, last: Self.contentLengthEnd)
+            {
                 contentLength.add(index)
             }
         case 10:
-            if OctetScan.isToken(bytes, start, end, first: Self.connecti, last: Self.nnection) {
+            if OctetScan.isToken(bytes, start, end, first: Self.connectionStart, last: Self.connectionEnd) {
                 connection.add(index)
             }
         case 17:
+            // The name is longer than the two words that `isToken` compares.
             if bytes.equals(lowercased: "transfer-encoding", in: entry.name) { transferEncoding.add(index) }
         default: break
         }
     }
 
-    // The first and last eight letters of "content-length" and "connection", the first letter in the lowest byte.
-    private static let content: UInt64 = 0x2D74_6E65_746E_6F63
-    private static let tLength: UInt64 = 0x6874_676E_656C_2D74
-    private static let connecti: UInt64 = 0x6974_6365_6E6E_6F63
-    private static let nnection: UInt64 = 0x6E6F_6974_6365_6E6E
+    // The first and last eight octets of "content-length" and of "connection" as words, the first octet in the lowest byte:
+    // "content-", "t-length", "connecti" and "nnection".
+    private static let contentLengthStart: UInt64 = 0x2D74_6E65_746E_6F63
+    private static let contentLengthEnd: UInt64 = 0x6874_676E_656C_2D74
+    private static let connectionStart: UInt64 = 0x6974_6365_6E6E_6F63
+    private static let connectionEnd: UInt64 = 0x6E6F_6974_6365_6E6E
 }
