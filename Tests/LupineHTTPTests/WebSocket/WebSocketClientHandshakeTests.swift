@@ -166,7 +166,8 @@ import Testing
         var fields = try Self.fields([("Host", "a"), ("Sec-WebSocket-Protocol", "a, b")])
         try handshake.prepare(&fields)
         let request = RequestHead(method: .get, target: .origin("/"), fields: fields)
-        let acceptance = try WebSocketServerHandshake(request, subprotocols: ["c", "b"], allowsCompression: true)
+        let acceptance = try WebSocketServerHandshake(
+            request, subprotocols: ["c", "b"], allowsCompression: true)
         let expected = WebSocketAgreement(subprotocol: "b", deflate: DeflateAgreement())
         #expect(acceptance.agreement == expected)
         #expect(try handshake.agreement(acceptance.response) == expected)

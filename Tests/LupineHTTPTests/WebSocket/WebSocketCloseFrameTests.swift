@@ -40,7 +40,9 @@ import Testing
 
     @Test(arguments: [[0xFF], [0x61, 0xC3], [UInt8](repeating: 0x61, count: 200) + [0x80]])
     func reasonsAreUTF8(_ reason: [UInt8]) {
-        #expect(throws: WebSocketError.invalidReasonToSend) { try WebSocketCloseFrame(.normal, reason: reason) }
+        #expect(throws: WebSocketError.invalidReasonToSend) {
+            try WebSocketCloseFrame(.normal, reason: reason)
+        }
     }
 
     @Test func theAnswerHasTheCodeAlone() throws {

@@ -85,7 +85,8 @@ import Testing
         // Messages before the peer's close frame are still read; those after it are not.
         let wire = WebSocketFrames.text("late") + WebSocketFrames.close(1000) + WebSocketFrames.text("later")
         #expect(WebSocketFrames.logsAtEveryCut(of: wire, by: client) == [["text 'late'", "close 1000 ''"]])
-        let actions = client.close(.received(try WebSocketCloseFrame(.normal)), mask: Self.mask, into: &output)
+        let actions = client.close(
+            .received(try WebSocketCloseFrame(.normal)), mask: Self.mask, into: &output)
         #expect(actions.outcome == .locallyClosed(closure, answer: try WebSocketCloseFrame(.normal)))
         #expect(output.isEmpty)
     }

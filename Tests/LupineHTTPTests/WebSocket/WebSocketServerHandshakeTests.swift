@@ -42,7 +42,8 @@ import Testing
         ] as [([String], String?)])
     func theClientsFirstSupportedSubprotocolIsChosen(_ supported: [String], _ chosen: String?) throws {
         let request = try Self.request(Self.replacing("Sec-WebSocket-Protocol", "chat", "superchat, other"))
-        #expect(try WebSocketServerHandshake(request, subprotocols: supported).agreement.subprotocol == chosen)
+        #expect(
+            try WebSocketServerHandshake(request, subprotocols: supported).agreement.subprotocol == chosen)
     }
 
     @Test func fieldsMayListOtherValues() throws {
@@ -80,7 +81,9 @@ import Testing
 
     @Test func onlyGetInHTTP11IsAccepted() throws {
         for request in [try Self.request(method: .post), try Self.request(version: .http10)] {
-            #expect(throws: WebSocketError.notAnUpgradeRequest) { try WebSocketServerHandshake(request).agreement }
+            #expect(throws: WebSocketError.notAnUpgradeRequest) {
+                try WebSocketServerHandshake(request).agreement
+            }
         }
     }
 

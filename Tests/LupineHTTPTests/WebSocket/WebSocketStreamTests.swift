@@ -51,6 +51,8 @@ import Testing
         #expect(acceptance.response.status.code == 200 && acceptance.response.fields.count == 1)
         #expect(acceptance.agreement == WebSocketAgreement(subprotocol: "chat"))
         let old = try WebSocketServerHandshakeTests.request([], method: .connect, version: .http2)
-        #expect(throws: WebSocketError.unsupportedVersion(nil)) { try WebSocketServerHandshake(old).agreement }
+        #expect(throws: WebSocketError.unsupportedVersion(nil)) {
+            try WebSocketServerHandshake(old).agreement
+        }
     }
 }

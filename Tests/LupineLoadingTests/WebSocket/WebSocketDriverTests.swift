@@ -150,7 +150,8 @@ struct WebSocketDriverTests {
             }
             if closes {
                 _ = scene.server.close(
-                    .close(try WebSocketCloseFrame(WebSocketCloseCode(rawValue: 4001))), mask: nil, into: &bytes)
+                    .close(try WebSocketCloseFrame(WebSocketCloseCode(rawValue: 4001))), mask: nil,
+                    into: &bytes)
             }
             _ = scene.client.received(bytes.span)
             let events = try scene.server(scene.wire.takeSent())
