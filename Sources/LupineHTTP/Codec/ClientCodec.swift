@@ -71,10 +71,8 @@ package struct ClientCodec {
         hasRequestedUpgrade = mayContainConnectionFields && head.fields.contains(.upgrade)
         awaitsContinue = expectContinue
         interimHeadCount = 0
-        if head.version == .http10 || (mayContainConnectionFields && BodyFraming.hasCloseOption(head.fields))
-        {
-            states.forbidReuse()
-        }
+        let hasCloseOption = mayContainConnectionFields && BodyFraming.hasCloseOption(head.fields)
+        if hasCloseOption || head.version == .http10 { states.forbidReuse() }
         if body == .none { states.handle(.requestEnded) }
     }
 
@@ -96,9 +94,9 @@ package struct ClientCodec {
 
     /// Returns the next event and the number of octets of `input` that it consumed. Call it again with the remaining octets until
     /// it returns `.needMore`, which consumes everything.
-    package mutating func next(_ input: Span<UInt8>) throws(HTTPError) -> (
-        event: ResponseEvent, consumed: Int
-    ) {
+    package mutating func next(
+        _ input: Span<UInt8>
+    ) throws(HTTPError) -> (event: ResponseEvent, consumed: Int) {
         if let failure { throw failure }
         do {
             return try nextEvent(input)

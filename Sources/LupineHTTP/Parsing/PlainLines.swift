@@ -36,10 +36,9 @@ enum PlainLines {
             fieldCount = newFieldCount
         }
         while newFieldCount < table.count {
-            // The scan reads words of eight octets from the beginning of the line: first for the end of the name, then, from the
-            // same word on, for the end of the value. The position of a word never depends on the end of the name, so that the
-            // processor can load the next word before it has found that end. The scan of the value may reread octets of the name
-            // and the colon, because they are also allowed in a value.
+            // Scans words for the end of the name and, from the same word on, for the end of the value, in which the octets of a
+            // name are also allowed. The position of a word therefore never depends on the end of the name, and the processor
+            // can load the next word before it has found that end. The zeros after the last octet end the scan.
             var wordStart = start
             var word = OctetScan.paddedWord(bytes, at: wordStart)
             var nameEnd = start
@@ -69,11 +68,10 @@ enum PlainLines {
             guard findValueEnd(bytes, from: &wordStart, &word, &valueEnd),
                 isPlain(bytes, start, nameEnd, valueEnd, maximumLineLength)
             else { return false }
-            let nameLength = nameEnd &- start
             let entry = Fields.Entry(
                 nameStart: start, nameEnd: nameEnd, valueStart: nameEnd &+ 2, valueEnd: valueEnd,
                 tag: FieldName.Tag(
-                    length: Int(nameLength), first: bytes[Int(start)], last: bytes[Int(nameEnd) - 1]))
+                    length: Int(nameEnd &- start), first: bytes[Int(start)], last: bytes[Int(nameEnd) - 1]))
             framingPositions.record(entry, at: newFieldCount, in: bytes)
             table[newFieldCount] = entry
             newFieldCount &+= 1
