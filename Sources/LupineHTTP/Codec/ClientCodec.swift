@@ -77,13 +77,14 @@ package struct ClientCodec {
     }
 
     /// Writes the framing, such as a chunk size, that precedes the next `count` octets of content. The owner then sends the
-    /// content itself.
+    /// content itself. Throws if the content becomes longer than announced.
     package mutating func sendContent(_ count: Int, into output: inout [UInt8]) throws(HTTPError) {
         precondition(states.request == .sending, "content without a request")
         try encoder.beginContent(count, into: &output)
     }
 
-    /// Completes the request: writes the framing after its content. Throws if there are trailers and the body has a known length.
+    /// Completes the request: writes the framing after its content. Throws if the content is shorter than announced, if
+    /// `TrailerRule` forbids a trailer, or if there are trailers and the length of the body is known.
     package mutating func sendEnd(trailers: Fields = Fields(), into output: inout [UInt8]) throws(HTTPError) {
         precondition(states.request == .sending, "an end without a request")
         try encoder.end(trailers: trailers, into: &output)
@@ -127,9 +128,10 @@ package struct ClientCodec {
             guard input.count == 0 else { throw .unexpectedBytes(octet: input[0]) }
             return (.needMore, 0)
         case .handedOver:
+            // Leaves the octets of the other protocol to the owner.
             return (.handover, 0)
         case .closed, .failed:
-            // Octets after the end of the connection are discarded.
+            // The connection has ended or failed: discards all further octets.
             return (.needMore, input.count)
         }
     }

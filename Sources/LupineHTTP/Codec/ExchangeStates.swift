@@ -2,8 +2,6 @@
 
 /// A state machine for a client's connection: the state of the current request, and that of its response.
 ///
-/// The event `requestBegan` moves both states back to the start.
-///
 ///     request   idle -> sending -> sent -> (sending, with the next request)
 ///     response  idle -> head -> body -> ended -> (head, with the next request)
 ///                          \-> handedOver            any -> closed, failed

@@ -127,6 +127,7 @@ struct ChunkedDecoder {
         return (size, index &+ 2)
     }
 
+    /// Whether the two octets at `index` are CR and LF.
     @inline(__always)
     private func isCRLF(_ input: Span<UInt8>, at index: Int) -> Bool {
         index &+ 1 < input.count && input[index] == Octet.carriageReturn

@@ -224,7 +224,7 @@ package struct ServerCodec {
     }
 
     /// Writes the framing that precedes the next `count` octets of content. The owner then sends the content itself, unless
-    /// `omitsContent` is true.
+    /// `omitsContent` is true. Throws if the content becomes longer than announced.
     package mutating func sendContent(_ count: Int, into output: inout [UInt8]) throws(HTTPError) {
         precondition(responseState == .sending, "content without a response")
         if !omitsContent { try encoder.beginContent(count, into: &output) }
