@@ -24,21 +24,23 @@ package enum HTTPDate {
         var month: Int?
         var year: Int?
         var end = 0
-        // Each token is the first of these parts that is still missing and that it can be, as RFC 6265 §5.1.1 requires.
+        // Each token becomes the first of time, day, month and year that is still missing and that the token can be, as RFC 6265
+        // §5.1.1 requires. Any other token, such as a day of the week, is ignored.
         while let start = index(from: end, in: octets, where: { !isDelimiter($0) }) {
             end = index(from: start, in: octets, where: isDelimiter) ?? octets.count
             let token = octets.extracting(start..<end)
-            if time == nil, let found = parseTime(token) {
-                time = found
-            } else if day == nil, let found = parseNumber(token, digits: 1...2) {
-                day = found
-            } else if month == nil, let found = parseMonth(token) {
-                month = found
-            } else if year == nil, let found = parseNumber(token, digits: 2...4) {
-                year = found
+            if time == nil, let tokenTime = parseTime(token) {
+                time = tokenTime
+            } else if day == nil, let tokenDay = parseNumber(token, digits: 1...2) {
+                day = tokenDay
+            } else if month == nil, let tokenMonth = parseMonth(token) {
+                month = tokenMonth
+            } else if year == nil, let tokenYear = parseNumber(token, digits: 2...4) {
+                year = tokenYear
             }
         }
         guard let time, let day, let month, var year else { return nil }
+        // A year of two digits is one of 1970 to 2069.
         if 70...99 ~= year { year += 1_900 } else if 0...69 ~= year { year += 2_000 }
         // RFC 6265 §5.1.1 refuses years before 1601.
         guard year >= 1_601, day >= 1, day <= length(ofMonth: month, in: year),
@@ -74,8 +76,8 @@ package enum HTTPDate {
         return index < octets.count ? index : nil
     }
 
-    /// Whether an octet separates tokens: it is a `delimiter` of RFC 6265 §5.1.1. The colon is none, because it is part of a
-    /// time.
+    /// Whether an octet separates tokens: it is a `delimiter` of RFC 6265 §5.1.1. The colon is not one of them, because
+    /// it is part of a time.
     private static func isDelimiter(_ octet: UInt8) -> Bool {
         switch octet {
         case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
@@ -140,6 +142,7 @@ package enum HTTPDate {
     /// days, after which the calendar repeats. From 0000-03-01 to 1970-01-01 there are 719,468 days. From March on, any five
     /// months in a row have 153 days, and the division by 5 rounds so that each month gets its 30 or 31 days.
     private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        // The year that began in the last March.
         let marchYear = month <= 2 ? year - 1 : year
         let era = marchYear / 400
         let yearOfEra = marchYear - era * 400
@@ -158,6 +161,7 @@ package enum HTTPDate {
         // end of a century (36,524 days), but one at the end of the era (day 146,096).
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        // The number of months since March.
         let marchMonth = (5 * dayOfYear + 2) / 153
         let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
         let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)

@@ -7,7 +7,7 @@
 /// contains the octets of the head as received. A list built field by field contains its lines in wire form, so that encoding it
 /// is one copy. Names and values are always valid: `append` and `set` refuse invalid ones.
 public struct Fields: Sendable {
-    /// The positions of the name and the value of one field in `octets`.
+    /// The positions of the name and the value of one field in `octets`, and its name's tag. All counts are in octets.
     struct Entry: Sendable {
         var nameStart: UInt32
         var valueStart: UInt32
@@ -122,7 +122,8 @@ public struct Fields: Sendable {
     /// The name at a position, as spelled.
     public func name(at index: Int) -> String { octets.span.text(entries[index].name) }
 
-    /// The value at a position, decoded as UTF-8 if it is valid UTF-8, otherwise as Latin-1.
+    /// The value at a position: decoded as UTF-8 if it is valid UTF-8 without long runs of combining characters, otherwise as
+    /// Latin-1.
     public func value(at index: Int) -> String { octets.span.text(entries[index].value) }
 
     /// The name at a position, as a copy that is independent of this list.
