@@ -238,8 +238,8 @@ package struct HeadParser {
     @inline(__always)
     private static func scanName(
         _ bytes: Span<UInt8>, _ availableCount: Int, from lineStart: Int, to scanEnd: Int,
-        _ position: inout Int,
-        _ nameEnd: inout Int, _ fieldCount: Int, capacity: Int, _ limits: ParserLimits, _ leniency: Leniency
+        _ position: inout Int, _ nameEnd: inout Int, _ fieldCount: Int, capacity: Int,
+        _ limits: ParserLimits, _ leniency: Leniency
     ) throws(HTTPError) -> StopReason? {
         if position == lineStart {
             guard position < scanEnd else { return .needMore }

@@ -57,7 +57,7 @@ package struct WebSocketClosing: Sendable {
         case close
     }
 
-    /// What the owner has to do with the timer that bounds the current wait.
+    /// What the owner has to do with the timer that bounds the current wait. The owner chooses its duration.
     package enum TimerAction: Hashable, Sendable { case keep, start, cancel }
 
     /// The actions that the owner has to perform after an event.
@@ -74,8 +74,7 @@ package struct WebSocketClosing: Sendable {
         /// Creates actions; by default there is nothing to do.
         package init(
             frame: WebSocketCloseFrame? = nil, connection: ConnectionAction = .keep,
-            timer: TimerAction = .keep,
-            outcome: Outcome? = nil
+            timer: TimerAction = .keep, outcome: Outcome? = nil
         ) {
             self.frame = frame
             self.connection = connection

@@ -105,7 +105,7 @@ struct WebSocketReader {
         case .continuation, .text, .binary:
             guard head.isFinal, let incompleteMessage else { return nil }
             self.incompleteMessage = nil
-            // Also true for binary and compressed messages, which are not validated.
+            // The validator of a binary or compressed message has received no octets, so that the condition holds.
             guard incompleteMessage.validator.isBetweenCharacters else {
                 throw .invalidUTF8(offset: incompleteMessage.message.octets.count)
             }
