@@ -184,6 +184,7 @@ package struct HeadParser {
         var lineStart = progress.lineStart
         var nameEnd = progress.nameEnd
         var fieldCount = progress.fieldCount
+        // The number of fields that may be stored before the scan stops.
         let capacity = min(table.count, limits.fieldCount)
         var storage = table.mutableSpan
         var entries = storage._mutatingExtracting(first: capacity)
@@ -207,8 +208,7 @@ package struct HeadParser {
             if nameEnd == lineStart,
                 let reason = try scanName(
                     bytes, availableCount, from: lineStart, to: scanEnd, &position, &nameEnd, fieldCount,
-                    capacity: capacity,
-                    limits, leniency)
+                    capacity: capacity, limits, leniency)
             {
                 stopReason = reason
                 break line
@@ -218,6 +218,7 @@ package struct HeadParser {
             guard position < scanEnd,
                 let end = try nextLineStart(bytes, at: position, availableCount, leniency)
             else {
+                // The reason to stop is still `.needMore`.
                 break line
             }
             storeLine(bytes, lineStart, nameEnd, position, in: &entries, &fieldCount, &progress)
