@@ -5,13 +5,13 @@ extension HTTPError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notHTTP(let octet, let offset):
-            "the first line is not HTTP/1.1: \(show(octet)) at offset \(offset) (HTTP/0.9, or another protocol on this port)"
+            "the first line is not HTTP/1.1: \(text(octet)) at offset \(offset) (HTTP/0.9, or another protocol on this port)"
         case .http2Preface:
             "the peer speaks HTTP/2 without having been asked to"
         case .unsupportedVersion(let version):
             "the peer speaks \(version), not HTTP/1.x"
         case .malformedStartLine(let octet, let offset):
-            "the first line is malformed: \(show(octet)) at offset \(offset)"
+            "the first line is malformed: \(text(octet)) at offset \(offset)"
         case .malformedTarget(let text):
             "the request asks for something that is no request target: \(text)"
         case .invalidStatusCode(let code):
@@ -25,11 +25,11 @@ extension HTTPError: CustomStringConvertible {
         case .foldedLine(let offset):
             "a folded header line at offset \(offset)"
         case .invalidFieldName(let octet, let offset):
-            "a header name holds \(show(octet)) at offset \(offset)"
+            "a header name holds \(text(octet)) at offset \(offset)"
         case .whitespaceBeforeColon(let offset):
             "white space between a header name and its colon at offset \(offset)"
         case .invalidFieldValue(let octet, let offset):
-            "a header value holds \(show(octet)) at offset \(offset)"
+            "a header value holds \(text(octet)) at offset \(offset)"
         case .invalidContentLength(let value):
             "Content-Length is not a number that fits: \(value)"
         case .conflictingContentLengths(let one, let other):
@@ -43,15 +43,15 @@ extension HTTPError: CustomStringConvertible {
         case .invalidHost(let value):
             "a request needs one well-formed Host: \(value)"
         case .malformedChunkSize(let octet, let offset):
-            "a chunk size holds \(show(octet)) at offset \(offset) of the body"
+            "a chunk size holds \(text(octet)) at offset \(offset) of the body"
         case .chunkSizeOverflow(let offset):
             "a chunk size does not fit 63 bits at offset \(offset) of the body"
         case .malformedChunkExtension(let octet, let offset):
-            "a chunk extension holds \(show(octet)) at offset \(offset) of the body"
+            "a chunk extension holds \(text(octet)) at offset \(offset) of the body"
         case .malformedChunkEnd(let octet, let offset):
-            "CRLF was due after a chunk, \(show(octet)) came at offset \(offset) of the body"
+            "CRLF was due after a chunk, \(text(octet)) came at offset \(offset) of the body"
         case .unexpectedBytes(let octet):
-            "bytes came that belong to no response, the first is \(show(octet))"
+            "bytes came that belong to no response, the first is \(text(octet))"
         case .unexpectedUpgrade:
             "the peer switched protocols (101) without having been asked to"
         case .limitExceeded(let limit, let allowed):
@@ -67,7 +67,7 @@ extension HTTPError: CustomStringConvertible {
         case .invalidNameToSend(let text):
             "not a header name: \(text)"
         case .invalidValueToSend(let name, let octet):
-            "the value of header \(name) holds \(show(octet)), which cannot be sent"
+            "the value of header \(name) holds \(text(octet)), which cannot be sent"
         case .framingFieldToSend(let name):
             "header \(name) is set from the body's length and cannot be given"
         case .missingHostToSend:
@@ -85,7 +85,8 @@ extension HTTPError: CustomStringConvertible {
         }
     }
 
-    private func show(_ octet: UInt8) -> String {
+    /// Returns an octet as text that is safe in a terminal: a quoted character, or a name.
+    private func text(_ octet: UInt8) -> String {
         switch octet {
         case 0x21...0x7E: "'\(Unicode.Scalar(octet))'"
         case Octet.space: "a space"

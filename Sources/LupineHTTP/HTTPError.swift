@@ -6,45 +6,45 @@
 
 /// The errors of an HTTP/1.1 message: of received octets, or of a message to be sent.
 ///
-/// The cases contain the position, the octet or the limit. Offsets count from the first octet of the head, of the trailer
+/// The cases contain the invalid octet, its offset, or the limit. Offsets count from the first octet of the head, of the trailer
 /// section, or of the chunked body that contains the octet. `fault` says which side is at fault. After an error in received
-/// octets a codec throws the same error again, and its connection has to be closed.
+/// octets the connection is unusable: the codec throws the same error again for any further input.
 public enum HTTPError: Error, Hashable, Sendable {
-    // MARK: The peer's head; offsets count from the first octet of the head, or of the trailer section for a trailer
+    // MARK: Errors in the peer's head; offsets count from its first octet, or from that of the trailer section
 
     /// The first octets are not a status line or request line: HTTP/0.9, or another protocol.
     case notHTTP(octet: UInt8, offset: Int)
-    /// The first octets are those of an HTTP/2 connection.
+    /// The peer speaks HTTP/2: its first octets are those of an HTTP/2 connection.
     case http2Preface
     /// The version in the start line is not HTTP/1.x.
     case unsupportedVersion(Excerpt)
     /// The start line has an octet that the grammar does not allow there.
     case malformedStartLine(octet: UInt8, offset: Int)
-    /// A request target has none of the four forms.
+    /// A request target has none of the four forms of RFC 9112 §3.2.
     case malformedTarget(Excerpt)
     /// The status code is below 100.
     case invalidStatusCode(Int)
-    /// The status line ends after the code, without the space, and `Leniency.missingReason` is not granted.
+    /// The status line ends after the code, without a space, and the parser's tolerances lack `Leniency.missingReason`.
     case missingReason(offset: Int)
-    /// A line feed without a carriage return ends a line, and `Leniency.bareLineFeed` is not granted.
+    /// A line feed without a carriage return ends a line, and the parser's tolerances lack `Leniency.bareLineFeed`.
     case bareLineFeed(offset: Int)
     /// A carriage return is not followed by a line feed.
     case bareCarriageReturn(offset: Int)
-    /// A line begins with a blank, as in obsolete line folding, and `Leniency.obsoleteFolding` is not granted or there is no
-    /// field to continue.
+    /// A line begins with a blank, as in obsolete line folding. The parser's tolerances lack `Leniency.obsoleteFolding`, or no
+    /// field precedes the line.
     case foldedLine(offset: Int)
     /// A field name is empty or has an octet that is not allowed in names.
     case invalidFieldName(octet: UInt8, offset: Int)
     /// There is white space between a field name and its colon.
     case whitespaceBeforeColon(offset: Int)
-    /// A field value or reason phrase holds a control character.
+    /// A field value or reason phrase contains a control character.
     case invalidFieldValue(octet: UInt8, offset: Int)
 
-    // MARK: The peer's framing; offsets count from the first octet after the head
+    // MARK: Errors in the peer's framing; offsets count from the first octet after the head
 
     /// `Content-Length` is not a decimal number that fits in 63 bits.
     case invalidContentLength(Excerpt)
-    /// Several `Content-Length` values differ; in a request, there is more than one.
+    /// A response has several `Content-Length` values that differ, or a request has more than one.
     case conflictingContentLengths(Excerpt, Excerpt)
     /// `Transfer-Encoding` does not end in `chunked`, repeats it, or names an unsupported coding.
     case invalidTransferEncoding(Excerpt)
@@ -58,67 +58,67 @@ public enum HTTPError: Error, Hashable, Sendable {
     case malformedChunkSize(octet: UInt8, offset: Int)
     /// A chunk size does not fit in 63 bits.
     case chunkSizeOverflow(offset: Int)
-    /// A chunk extension holds a control character.
+    /// A chunk extension contains a control character.
     case malformedChunkExtension(octet: UInt8, offset: Int)
-    /// A chunk's line or content is not followed by CRLF.
+    /// The size line or the content of a chunk is not followed by CRLF.
     case malformedChunkEnd(octet: UInt8, offset: Int)
-    /// Octets arrived that belong to no message; the first of them is given.
+    /// Octets arrived before a request was sent or after a complete response; `octet` is the first of them.
     case unexpectedBytes(octet: UInt8)
     /// A 101 response arrived, but no upgrade was requested.
     case unexpectedUpgrade
-    /// A limit was exceeded; the value is the limit.
+    /// The peer exceeded a limit; `allowed` is the limit's value.
     case limitExceeded(ParserLimits.Limit, allowed: Int)
     /// The peer closed the connection within a message.
     case truncated(Truncation)
 
-    // MARK: The message to be sent
+    // MARK: Errors in the message to be sent
 
     /// A method is not a token.
     case invalidMethod(Excerpt)
     /// A request target has an octet that is not allowed.
     case invalidTarget(Excerpt)
-    /// A host or port is not valid in `Host`.
+    /// A host or port to be sent is not valid in `Host`.
     case invalidAuthority(Excerpt)
     /// A field name to be sent is not a token.
     case invalidNameToSend(Excerpt)
-    /// A field value to be sent has a control character; `name` is the field.
+    /// A field value to be sent contains a control character; `name` is that of the field.
     case invalidValueToSend(name: Excerpt, octet: UInt8)
-    /// `Content-Length` or `Transfer-Encoding` was given as a field: the encoder writes the framing.
+    /// The fields contain `Content-Length` or `Transfer-Encoding`, which the encoder itself writes.
     case framingFieldToSend(Excerpt)
-    /// A request was given neither an authority nor a `Host` field.
+    /// A request has neither an authority nor a `Host` field.
     case missingHostToSend
-    /// `Host` was given as a field more than once.
+    /// The fields contain `Host` more than once.
     case repeatedHostToSend
-    /// A body of unknown length was given for an HTTP/1.0 request, which has no chunked coding.
+    /// An HTTP/1.0 request has a body of unknown length, but HTTP/1.0 has no chunked coding.
     case unknownLengthInHTTP10
-    /// A trailer was given for a body of known length: only chunked bodies have trailers.
+    /// A body of known length has a trailer, but only chunked bodies can have trailers.
     case trailerWithoutChunks(Excerpt)
-    /// A trailer was given that is not allowed in trailers (RFC 9110 §6.5.1).
+    /// A trailer has a name that is not allowed in trailers (RFC 9110 §6.5.1).
     case forbiddenTrailerToSend(Excerpt)
-    /// More or less content was given than was announced.
+    /// The program supplied more or less content than the head announces.
     case bodyLengthMismatch(announced: Int64, given: Int64)
 
-    /// The position at which the peer stopped.
+    /// The point in a message at which the peer closed the connection.
     public enum Truncation: Hashable, Sendable {
         /// Before the first octet of a head.
         case beforeHead
         /// In a head, of which `received` octets had arrived.
         case insideHead(received: Int)
-        /// In a body of known length.
+        /// In a body of known length, of which `received` octets had arrived.
         case insideBody(received: Int64, expected: Int64)
-        /// In a body over HTTP/2 whose length was not announced.
+        /// In a body over HTTP/2 of unknown length, of which `received` octets had arrived.
         case insideBodyOfUnknownLength(received: Int64)
-        /// In a chunked body, of which `received` octets had arrived.
+        /// In a chunked body, of which `received` octets of content had arrived.
         case insideChunk(received: Int64)
         /// Between the last chunk and the end of the trailers.
         case insideTrailers
     }
 
-    /// The side that is at fault.
+    /// A side of a connection, as the one that caused an error.
     public enum Fault: Hashable, Sendable {
-        /// The sending program.
+        /// This program, which tried to send an invalid message.
         case local
-        /// The peer.
+        /// The peer, which sent invalid octets.
         case remote
     }
 

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
 
-/// The limits on a peer's head and framing, beyond which a message is refused.
+/// The limits on a peer's heads and framing. A codec refuses a message that exceeds one of them.
 ///
-/// Other implementations have such limits too: nginx and Node limit heads to 8 to 64 KiB, curl to 300 KiB; Go and Apache limit
-/// the fields. The defaults are far above what servers send, and small for a process.
+/// The defaults are far above what servers send, and small for the memory of a process. Other implementations have such limits
+/// too: nginx and Node limit heads to 8 to 64 KiB, curl to 300 KiB; Go and Apache limit the fields.
 public struct ParserLimits: Hashable, Sendable {
-    /// The most octets of one head or one trailer section.
+    /// The maximum length in octets of a head or a trailer section.
     public var headBytes = 256 * 1024
-    /// The most fields of one head or trailer section.
+    /// The maximum number of fields in a head or a trailer section.
     public var fieldCount = 1_000
-    /// The most octets of one line of a head, without its line end; each line of a folded value counts separately.
+    /// The maximum length in octets of a line of a head, without its line end. Each line of a folded value counts separately.
     public var lineBytes = 64 * 1024
-    /// The most interim (1xx) heads before the final one.
+    /// The maximum number of interim (1xx) heads before the final one.
     public var interimHeads = 32
-    /// The number of octets by which all chunk extensions together may be longer than the body received so far.
+    /// The number of octets by which all chunk extensions together may be longer than the content received so far.
     public var chunkExtensionBytes = 4 * 1024
 
     /// Creates the default limits.
     public init() {}
 
-    /// The limits, clamped to numbers that are not negative and within the offsets of `Fields`, so that the parser can calculate
-    /// with them even if a limit is `.max`.
-    var bounded: ParserLimits {
+    /// The limits, clamped to 0 and above and, for octets, to 31 bits. `Fields` stores offsets of 32 bits, and the parser adds to
+    /// limits, which would overflow for `.max`.
+    var clamped: ParserLimits {
         var limits = self
         limits.headBytes = min(max(headBytes, 0), Int(Int32.max))
         limits.fieldCount = max(fieldCount, 0)
@@ -31,9 +31,9 @@ public struct ParserLimits: Hashable, Sendable {
         return limits
     }
 
-    /// A limit's name.
+    /// The name of a limit, for errors.
     public enum Limit: Hashable, Sendable, CustomStringConvertible {
-        /// `headBytes`, for a head.
+        /// The limit `headBytes` on a head.
         case headBytes
         /// `fieldCount`.
         case fieldCount
@@ -43,7 +43,7 @@ public struct ParserLimits: Hashable, Sendable {
         case interimHeads
         /// `chunkExtensionBytes`.
         case chunkExtensionBytes
-        /// `headBytes`, for trailers.
+        /// The limit `headBytes` on a trailer section.
         case trailerBytes
 
         public var description: String {

@@ -112,7 +112,7 @@ import Testing
 
     @Test func aQuotedSemicolonDoesNotEndThePrincipal() {
         let value = Array("\"a;b\" ; q=1".utf8)
-        #expect(ListSyntax.principal(of: 0..<value.count, in: value.span) == 0..<5)
+        #expect(ListSyntax.valueWithoutParameters(of: 0..<value.count, in: value.span) == 0..<5)
     }
 
     private func log(of pieces: [[UInt8]], _ row: Row) throws -> [String] {

@@ -94,7 +94,7 @@ package enum WireReplay {
     /// Returns the next event; an error must be thrown again by any later call.
     private static func nextEvent(
         _ codec: inout ClientCodec, _ buffer: [UInt8], _ log: inout WireLog
-    ) throws(HTTPError) -> (event: WireEvent, consumed: Int) {
+    ) throws(HTTPError) -> (event: ResponseEvent, consumed: Int) {
         do {
             return try codec.next(buffer.span)
         } catch {
@@ -111,7 +111,7 @@ package enum WireReplay {
     }
 
     /// Logs an event. Returns whether the connection is handed over.
-    private static func record(_ event: WireEvent, in buffer: [UInt8], _ log: inout WireLog) -> Bool {
+    private static func record(_ event: ResponseEvent, in buffer: [UInt8], _ log: inout WireLog) -> Bool {
         switch event {
         case .needMore: break
         case .interim(let head): log.add(interim: head)

@@ -36,7 +36,7 @@ private func outcome(of body: [UInt8], _ cuts: Cuts, _ limits: ParserLimits) -> 
     for piece in cuts.pieces(of: body) {
         var remaining = piece[...]
         feeding: while true {
-            let event: WireEvent
+            let event: ResponseEvent
             let consumed: Int
             do {
                 (event, consumed) = try codec.next(remaining.span)
@@ -77,7 +77,7 @@ private func begin(_ codec: inout ClientCodec) {
             RequestHead(method: .get, target: .origin("/"), authority: authority), body: .none, into: &wire)
         let head = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
         let (event, consumed) = try codec.next(head.span)
-        guard case .head(_, framing: .chunked, keepAlive: true) = event, consumed == head.count else {
+        guard case .head(_, framing: .chunked, allowsReuse: true) = event, consumed == head.count else {
             fatalError("\(event) of a plain head")
         }
     } catch {

@@ -41,7 +41,7 @@ private func codecVerdict(
     } catch {
         fatalError("a plain request was refused: \(error)")
     }
-    let event: WireEvent
+    let event: ResponseEvent
     let consumed: Int
     do {
         (event, consumed) = try codec.next(stream.span)

@@ -23,7 +23,7 @@ struct CodecConversation {
         for piece in cuts.pieces(of: stream) {
             var remaining = piece[...]
             feeding: while true {
-                let event: WireEvent
+                let event: ResponseEvent
                 let consumed: Int
                 do { (event, consumed) = try codec.next(remaining.span) } catch {
                     require(error.fault == .remote, "the peer's octets are called our fault: \(error)")

@@ -24,7 +24,9 @@ struct ListModel {
         let span = value.span
         var parts = parts(of: element, at: 0x3B)
         let principal = parts.removeFirst()
-        require(Array(value[ListSyntax.principal(of: range, in: span)]) == principal, "another principal")
+        require(
+            Array(value[ListSyntax.valueWithoutParameters(of: range, in: span)]) == principal,
+            "another principal")
         var expected: [(name: [UInt8], value: [UInt8])] = []
         for part in parts.prefix(ListSyntax.elementLimit) {
             let sides = part.split(separator: 0x3D, maxSplits: 1, omittingEmptySubsequences: false)

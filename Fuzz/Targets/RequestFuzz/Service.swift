@@ -115,7 +115,7 @@ struct Service {
         } catch {
             fatalError("a plain response was refused: \(error)")
         }
-        require(codec.exchangeIsOver, "an exchange that is not over at its end")
+        require(codec.isExchangeComplete, "an exchange that is not over at its end")
         return .answered(wire, mayContinue: codec.mayContinue)
     }
 

@@ -56,7 +56,7 @@ struct Conversation {
         feeding: for (number, piece) in pieces.enumerated() {
             var remaining = piece[...]
             while true {
-                let event: WireEvent
+                let event: ResponseEvent
                 let consumed: Int
                 do {
                     (event, consumed) = try codec.next(remaining.span)

@@ -58,11 +58,11 @@ struct FramePlan {
     }
 
     /// Returns a close frame of any code and reason that can be sent.
-    private static func closure(_ payload: [UInt8]) -> WebSocketClosure {
+    private static func closure(_ payload: [UInt8]) -> WebSocketCloseFrame {
         guard payload.count > 1 else { return .empty }
         let code = WebSocketCloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
         do throws(WebSocketError) {
-            return try WebSocketClosure(code, reason: Array(payload[2...]))
+            return try WebSocketCloseFrame(code, reason: Array(payload[2...]))
         } catch {
             return .empty
         }

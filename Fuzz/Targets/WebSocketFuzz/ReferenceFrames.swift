@@ -120,7 +120,8 @@ struct ReferenceFrames {
             }
             do throws(WebSocketError) {
                 events.append(
-                    .close(try WebSocketClosure(WebSocketCloseCode(rawValue: UInt16(code)), reason: reason)))
+                    .close(
+                        try WebSocketCloseFrame(WebSocketCloseCode(rawValue: UInt16(code)), reason: reason)))
             } catch {
                 throw .failed(error)
             }

@@ -74,6 +74,6 @@ private func requireSameErrorAgain(_ codec: inout WebSocketCodec, _ error: WebSo
     } catch let again {
         require(again == error, "another error: \(again)")
     }
-    let code = WebSocketClosure(answering: error).code
+    let code = WebSocketCloseFrame(answering: error).code
     require(code?.isAllowedInFrames == true, "an answer that may not be sent: \(String(describing: code))")
 }

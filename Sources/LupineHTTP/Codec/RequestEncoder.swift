@@ -2,20 +2,21 @@
 
 /// Writes the head of a request: RFC 9112 §3 and §6.
 ///
-/// If a head cannot be sent, throws and writes nothing; it repairs no head. The encoder itself writes the framing fields, and
-/// refuses those that are given.
+/// The encoder writes `Content-Length` and `Transfer-Encoding` itself, and refuses a head that contains one of them. If a head is
+/// invalid, it throws and writes nothing; it never corrects a head.
 enum RequestEncoder {
-    /// Writes request line, `Host`, framing, and the fields in their order, in one pass.
+    /// Writes the request line, `Host`, the framing field, and the other fields in their order. Throws if the head is invalid.
     static func encode(
         _ head: RequestHead, body: OutgoingBody, expectContinue: Bool, into output: inout [UInt8]
     ) throws(HTTPError) {
         try head.target.validate(for: head.method)
-        // The connection fields include the framing fields and `Host`.
-        let mayHoldConnectionFields = head.fields.mayHoldConnectionFields
-        if mayHoldConnectionFields { try refuseFraming(head.fields) }
+        // The connection fields include the framing fields and `Host`. If the head has none, the searches are skipped.
+        let mayContainConnectionFields = head.fields.mayContainConnectionFields
+        if mayContainConnectionFields { try refuseFraming(head.fields) }
         try validateFraming(of: body, head.version)
-        let host = try hostLine(head, mayHaveHost: mayHoldConnectionFields)
-        appendLine(head, to: &output)
+        // All checks come before the first octet is written.
+        let host = try hostLine(head, mayHaveHost: mayContainConnectionFields)
+        appendRequestLine(head, to: &output)
         if let host { output.append(contentsOf: host) }
         switch body {
         case .none:
@@ -33,21 +34,21 @@ enum RequestEncoder {
         output.append(Octet.lineFeed)
     }
 
-    /// Appends the request line, with one reservation of capacity.
-    private static func appendLine(_ head: RequestHead, to output: inout [UInt8]) {
+    /// Appends the request line. Reserves its capacity once, instead of growing the array for each part.
+    private static func appendRequestLine(_ head: RequestHead, to output: inout [UInt8]) {
         let targetText = head.target.description
         let method = head.method.rawValue.utf8.span
         let target = targetText.utf8.span
-        // " HTTP/1.", the minor version, CRLF.
-        let end: InlineArray<11, UInt8> = [
+        // " HTTP/1.", the minor version as "0" or "1", CRLF.
+        let versionAndCRLF: InlineArray<11, UInt8> = [
             0x20, 0x48, 0x54, 0x54, 0x50, 0x2F, 0x31, 0x2E, head.version == .http10 ? 0x30 : 0x31,
             Octet.carriageReturn, Octet.lineFeed,
         ]
-        output.append(addingCapacity: method.count + 1 + target.count + end.count) { line in
+        output.append(addingCapacity: method.count + 1 + target.count + versionAndCRLF.count) { line in
             for index in method.indices { line.append(method[index]) }
             line.append(Octet.space)
             for index in target.indices { line.append(target[index]) }
-            for index in end.indices { line.append(end[index]) }
+            for index in versionAndCRLF.indices { line.append(versionAndCRLF[index]) }
         }
     }
 
@@ -68,16 +69,19 @@ enum RequestEncoder {
         try refuse(.transferEncoding, in: fields)
     }
 
+    /// Throws if the fields contain `name`.
     private static func refuse(_ name: FieldName, in fields: Fields) throws(HTTPError) {
         if fields.contains(name) { throw .framingFieldToSend(Excerpt(name.description)) }
     }
 
-    /// The `Host` line to write; nil if the fields have one (RFC 9112 §3.2 requires exactly one).
+    /// Returns the `Host` line to write, or nil if the fields contain a valid one. Throws if there is no host, more than one, or
+    /// an invalid one: RFC 9112 §3.2 requires exactly one in HTTP/1.1. `mayHaveHost` is false if the caller knows that the fields
+    /// contain no `Host`.
     private static func hostLine(_ head: RequestHead, mayHaveHost: Bool) throws(HTTPError) -> [UInt8]? {
         guard let index = mayHaveHost ? head.fields.firstIndex(of: .host) : nil else {
             if let authority = head.authority { return authority.hostLine }
             if case .authority(let authority) = head.target {
-                return Array("Host: \(authority.withPort)\r\n".utf8)
+                return Array("Host: \(authority.hostAndPort)\r\n".utf8)
             }
             guard head.version == .http10 else { throw .missingHostToSend }
             return nil

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: MIT
 
-/// Finds the content octets of a body, for each kind of framing.
+/// Finds the octets of content in a received body, and the body's end, for each kind of framing.
 struct BodyDecoder {
     private enum State {
+        /// There is no body.
         case none
+        /// The body has `of` octets, of which `remaining` have not arrived.
         case length(remaining: Int64, of: Int64)
-        /// The progress is in `chunks`.
+        /// `chunks` decodes the body and stores its progress.
         case chunked
+        /// The body ends with the connection.
         case untilClose
     }
 
     private var state: State
-    /// The decoder of a chunked body. It is not an associated value of the state, so that it is modified in place.
+    /// The decoder of a chunked body. As an associated value of the state it would be copied for each change.
     private var chunks: ChunkedDecoder
 
-    /// A decoder for any framing; a handover has no body.
+    /// A decoder for a body with that framing. A handover has no body: the octets after it are not HTTP.
     init(_ framing: BodyFraming, limits: ParserLimits) {
         chunks = ChunkedDecoder(limits: limits)
         switch framing {
@@ -25,9 +28,11 @@ struct BodyDecoder {
         }
     }
 
-    /// Consumes octets up to the next step.
+    /// Returns the next event in `input`, and the number of octets that it consumed.
     @inline(__always)
-    mutating func next(_ input: Span<UInt8>) throws(HTTPError) -> (step: ChunkedDecoder.Step, consumed: Int) {
+    mutating func next(
+        _ input: Span<UInt8>
+    ) throws(HTTPError) -> (event: ChunkedDecoder.Event, consumed: Int) {
         switch state {
         case .none:
             return (.end(trailers: Fields()), 0)
@@ -44,8 +49,8 @@ struct BodyDecoder {
         }
     }
 
-    /// Records `count` octets of content that did not pass through `next`. Returns false if the body has fewer octets left, or is
-    /// chunked, because its octets have to be decoded.
+    /// Counts `count` octets of content that did not pass through `next`. Returns false if the body has fewer octets left. Also
+    /// returns false for a chunked body: its octets contain chunk sizes, so each of them must pass through `next`.
     mutating func skip(_ count: Int) -> Bool {
         switch state {
         case .length(let remaining, let length):
@@ -57,7 +62,7 @@ struct BodyDecoder {
         }
     }
 
-    /// The truncation if the peer closed the connection now; nil if that would complete the body.
+    /// The error if the peer closes the connection at this point of the body; nil if the close completes the body.
     var truncation: HTTPError.Truncation? {
         switch state {
         case .none, .untilClose: nil

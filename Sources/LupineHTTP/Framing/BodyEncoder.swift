@@ -2,21 +2,21 @@
 
 /// The length of the content of a message to be sent.
 package enum OutgoingBody: Hashable, Sendable {
-    /// No content. The head announces no length unless the method requires `Content-Length: 0`.
+    /// No content. A request announces no length, unless its method requires `Content-Length: 0`.
     case none
     /// This many octets.
     case known(Int64)
     /// An unknown length: the content is sent in chunks.
     case unknown
 
-    /// Throws if the length is negative: the encoder would send its magnitude.
+    /// Throws if the length is negative. `RequestEncoder` and `ResponseEncoder` write only the magnitude of a length.
     package func validate() throws(HTTPError) {
         if case .known(let length) = self, length < 0 {
             throw .bodyLengthMismatch(announced: length, given: 0)
         }
     }
 
-    /// Whether the content may have octets.
+    /// Whether the content may be non-empty.
     var hasContent: Bool {
         switch self {
         case .none, .known(0): false
@@ -25,13 +25,18 @@ package enum OutgoingBody: Hashable, Sendable {
     }
 }
 
-/// Writes the framing of a body. It does not get the content: the caller sends the framing that the encoder writes, then the
-/// octets of content.
+/// Writes the framing of a body to be sent, and checks that the content has the announced length.
+///
+/// The encoder never sees the content. The caller sends the framing that the encoder writes, and after it the octets of content.
 struct BodyEncoder {
     private enum State {
+        /// There is no body.
         case none
+        /// The head has announced `of` octets; `sent` of them have been sent.
         case length(sent: Int64, of: Int64)
+        /// The body is sent in chunks; `isFirst` is true before the first one.
         case chunked(isFirst: Bool)
+        /// The body ends with the connection.
         case untilClose
     }
 
@@ -39,7 +44,8 @@ struct BodyEncoder {
 
     private init(_ state: State) { self.state = state }
 
-    /// Content without framing, ended by the end of the connection: for HTTP/1.0 and an unknown length.
+    /// An encoder for content without framing, which ends with the connection. A server needs it for content of unknown length to
+    /// an HTTP/1.0 client.
     static let untilClose = BodyEncoder(State.untilClose)
 
     init(_ body: OutgoingBody) {
@@ -50,8 +56,8 @@ struct BodyEncoder {
         }
     }
 
-    /// Announces the next `count` octets of content: writes the framing before them.
-    mutating func content(_ count: Int, into output: inout [UInt8]) throws(HTTPError) {
+    /// Writes the framing that precedes the next `count` octets of content. Throws if the content becomes longer than announced.
+    mutating func beginContent(_ count: Int, into output: inout [UInt8]) throws(HTTPError) {
         // A chunk of size zero would end the body.
         guard count > 0 else { return }
         switch state {
@@ -65,6 +71,7 @@ struct BodyEncoder {
             state = .length(sent: total, of: length)
         case .untilClose: break
         case .chunked(let isFirst):
+            // The CRLF after the content of the previous chunk.
             if !isFirst { output.append(contentsOf: [Octet.carriageReturn, Octet.lineFeed]) }
             output.append(hexadecimal: UInt64(count))
             output.append(contentsOf: [Octet.carriageReturn, Octet.lineFeed])
@@ -72,8 +79,9 @@ struct BodyEncoder {
         }
     }
 
-    /// Ends the body: writes the framing after its last octet. Throws if there are trailers and the body is not chunked. With
-    /// `untilClose` it omits them: a peer that speaks HTTP/1.0 gets the content only.
+    /// Ends the body: writes the framing after its last octet. Throws if the content is shorter than announced, if `TrailerRule`
+    /// forbids a trailer, or if there are trailers and the body is not chunked. With `untilClose`, omits the trailers instead,
+    /// because HTTP/1.0 has none.
     mutating func end(trailers: Fields, into output: inout [UInt8]) throws(HTTPError) {
         for index in 0..<trailers.count where !TrailerRule.allows(trailers.name(at: index)) {
             throw .forbiddenTrailerToSend(Excerpt(trailers.name(at: index)))
@@ -86,6 +94,7 @@ struct BodyEncoder {
             guard sent == length else { throw .bodyLengthMismatch(announced: length, given: sent) }
             try refuse(trailers)
         case .chunked(let isFirst):
+            // The CRLF after the content of the last chunk, then the chunk of size zero, which ends the body.
             if !isFirst { output.append(contentsOf: [Octet.carriageReturn, Octet.lineFeed]) }
             output.append(contentsOf: [UInt8(ascii: "0"), Octet.carriageReturn, Octet.lineFeed])
             trailers.encode(into: &output)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// The fields that are allowed in trailers: RFC 9110 §6.5.1.
+/// Decides which fields are allowed in trailers: RFC 9110 §6.5.1.
 ///
-/// The codecs drop received trailers that frame, route, authenticate, control a response or describe its content, and refuse to
-/// send them: a recipient has already acted on the head, so that such a trailer can only be a mistake or an attack.
+/// A field is forbidden if it concerns framing, routing or authentication, modifies a request, controls a response, or describes
+/// the content. A recipient has used such fields before the trailers arrive, so that in trailers they are a mistake or an attack.
+/// The codecs drop forbidden trailers that they receive, and refuse to send them.
 package enum TrailerRule {
-    private static let forbidden: Set<String> = [
+    /// The forbidden names, in lower case.
+    private static let forbiddenNames: Set<String> = [
         "age", "authorization", "cache-control", "connection", "content-encoding", "content-length",
         "content-range",
         "content-type", "cookie", "date", "expect", "expires", "host", "keep-alive", "location",
@@ -15,10 +17,10 @@ package enum TrailerRule {
     ]
 
     /// Whether a field of that name is allowed in trailers.
-    package static func allows(_ name: String) -> Bool { !forbidden.contains(name.lowercased()) }
+    package static func allows(_ name: String) -> Bool { !forbiddenNames.contains(name.lowercased()) }
 
-    /// Returns `fields` without those that are not allowed in trailers.
-    package static func allowed(_ fields: Fields) -> Fields {
+    /// Returns the fields that are allowed in trailers.
+    package static func removingForbiddenFields(from fields: Fields) -> Fields {
         var allowed = fields
         for index in 0..<fields.count where !allows(fields.name(at: index)) {
             allowed.remove(fields.fieldName(at: index))

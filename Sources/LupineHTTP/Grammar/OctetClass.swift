@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT
 
-/// The classes of octets in HTTP/1.1: those of RFC 9110 §5.6.2 (tokens), §5.5 (field values) and RFC 3986 §2 (the characters of a
-/// request target on the wire).
+/// The classes of octets in HTTP/1.1: those allowed in tokens (RFC 9110 §5.6.2), in field values (RFC 9110 §5.5) and in request
+/// targets (RFC 3986 §2).
 ///
-/// One table look-up decides whether an octet belongs to a class. All checks of the module use this table.
+/// Each class has one bit. A table contains the bits of each octet, so that one look-up decides whether an octet belongs to a
+/// class.
 enum OctetClass {
-    /// Allowed in a token: a field name, a method.
+    /// The bit of octets that are allowed in a token, such as a field name or a method.
     static let token: UInt8 = 1
-    /// Allowed in a field value or a reason phrase: visible ASCII, space, tab, and obs-text (the upper half).
+    /// The bit of octets that are allowed in a field value or a reason phrase: visible ASCII, space, tab, and obs-text (0x80 to
+    /// 0xFF).
     static let value: UInt8 = 2
-    /// Allowed in a request target: visible ASCII.
+    /// The bit of octets that are allowed in a request target: visible ASCII.
     static let target: UInt8 = 4
 
     /// Whether `octet` belongs to the class whose bit is `bit`.
     @inline(__always)
-    static func contains(_ octet: UInt8, _ bit: UInt8) -> Bool { bits[Int(octet)] & bit != 0 }
+    static func contains(_ octet: UInt8, _ bit: UInt8) -> Bool { classBits[Int(octet)] & bit != 0 }
 
-    /// The classes of each octet: the sum of their bits, such as 7 for an octet that belongs to all three.
-    private static let bits: InlineArray<256, UInt8> = [
+    /// The sum of the bits of each octet's classes, such as 7 for an octet that belongs to all three.
+    private static let classBits: InlineArray<256, UInt8> = [
         // 00-1F: controls; only the tab is allowed in a value.
         0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0,
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -45,7 +47,7 @@ enum OctetClass {
     ]
 }
 
-/// Octets with a meaning in the grammar.
+/// The octets that have a meaning in the grammar of HTTP, and functions for octets of digits and letters.
 package enum Octet {
     static let tab: UInt8 = 0x09
     static let lineFeed: UInt8 = 0x0A
@@ -65,7 +67,7 @@ package enum Octet {
     /// Returns the value of a decimal digit; nil for anything else.
     @inline(__always)
     static func decimal(_ octet: UInt8) -> UInt8? {
-        // Octets below "0" wrap around to large numbers.
+        // 0x30 is "0". Octets below it wrap around to large numbers.
         let digit = octet &- 0x30
         return digit < 10 ? digit : nil
     }
@@ -75,12 +77,15 @@ package enum Octet {
     package static func hexadecimal(_ octet: UInt8) -> UInt8? {
         let digit = octet &- 0x30
         if digit < 10 { return digit }
-        // In lower case, the letters begin at 0x61.
+        // 0x20 makes a letter lower-case; 0x61 is "a".
         let letter = (octet | 0x20) &- 0x61
         return letter < 6 ? letter &+ 10 : nil
     }
 
-    /// Returns the octet with an ASCII capital lower-cased; other octets unchanged.
+    /// Returns the lower-case letter for an ASCII capital, and any other octet unchanged.
     @inline(__always)
-    static func lowercased(_ octet: UInt8) -> UInt8 { octet &- 0x41 < 26 ? octet | 0x20 : octet }
+    static func lowercased(_ octet: UInt8) -> UInt8 {
+        // 0x41 is "A". Octets below it wrap around to large numbers.
+        octet &- 0x41 < 26 ? octet | 0x20 : octet
+    }
 }

@@ -1,38 +1,40 @@
 // SPDX-License-Identifier: MIT
 
-/// Compares octets with text, and converts them to text.
+/// Functions that compare octets with text, and convert them to text.
 extension Span where Element == UInt8 {
-    /// Whether the octets from `start` on begin with those of `text`.
-    func equals(_ text: String, at start: Int) -> Bool {
-        let wanted = text.utf8.span
-        guard start <= count, wanted.count <= count &- start else { return false }
-        for index in wanted.indices where self[start &+ index] != wanted[index] { return false }
+    /// Whether the octets of `text` are at `start`. Any octets may follow them.
+    func contains(_ text: String, at start: Int) -> Bool {
+        let expected = text.utf8.span
+        guard start <= count, expected.count <= count &- start else { return false }
+        for index in expected.indices where self[start &+ index] != expected[index] { return false }
         return true
     }
 
-    /// Whether the octets in `range` are `text`, which is in lower case, compared case-insensitively.
+    /// Whether the octets in `range` are `text`, compared case-insensitively. The caller passes `text` in lower case.
     package func equals(lowercased text: String, in range: Range<Int>) -> Bool {
-        let wanted = text.utf8.span
-        guard range.count == wanted.count else { return false }
+        let expected = text.utf8.span
+        guard range.count == expected.count else { return false }
         let octets = extracting(range)
-        for index in wanted.indices where Octet.lowercased(octets[index]) != wanted[index] { return false }
+        for index in expected.indices where Octet.lowercased(octets[index]) != expected[index] {
+            return false
+        }
         return true
     }
 
     /// Returns the octets as an array without spare capacity.
     ///
-    /// Fills the array with zeros first, so that the loop copies between two spans of the same length, which the compiler
-    /// vectorizes; appending would check and count each octet.
+    /// Fills the array with zeros first. The loop then copies between two spans of the same length, which the compiler
+    /// vectorizes. Appending would check the capacity for each octet.
     @inline(__always)
-    func copied() -> [UInt8] {
+    func makeArray() -> [UInt8] {
         var copy = [UInt8](repeating: 0, count: count)
         var octets = copy.mutableSpan
         for index in 0..<Swift.min(octets.count, count) { octets[index] = self[index] }
         return copy
     }
 
-    /// Returns the octets in `range` as text: UTF-8 if they are valid and have no long run of combining characters, Latin-1
-    /// otherwise.
+    /// Returns the octets in `range` as text: decoded as UTF-8 if they are valid UTF-8 and `isStreamSafe`, otherwise as Latin-1,
+    /// in which each octet is one character.
     package func text(_ range: Range<Int>) -> String {
         let octets = extracting(range)
         if let valid = try? UTF8Span(validating: octets), valid.isStreamSafe { return String(copying: valid) }
@@ -53,24 +55,25 @@ extension Span where Element == UInt8 {
 }
 
 extension UTF8Span {
-    /// Whether at most 30 combining characters follow each other, as in the Stream-Safe Text Format (UAX #15 §13).
+    /// Whether the text has no more than 30 combining characters in a row, as in the Stream-Safe Text Format (UAX #15 §13).
     ///
-    /// Strings are compared and hashed by canonical equivalence: each run of combining characters is sorted, and the time
-    /// grows with the square of its length. A peer could make one comparison of 64 KiB last for half a second.
+    /// Swift compares and hashes strings by canonical equivalence. It sorts each run of combining characters, in a time that
+    /// grows with the square of the run's length. A peer could make one comparison of 64 KiB last for half a second.
     var isStreamSafe: Bool {
         if isKnownASCII { return true }
         var scalars = makeUnicodeScalarIterator()
-        var run = 0
+        var runLength = 0
         while let scalar = scalars.next() {
-            run = scalar.properties.canonicalCombiningClass == .notReordered ? 0 : run + 1
-            if run > 30 { return false }
+            let isCombining = scalar.properties.canonicalCombiningClass != .notReordered
+            runLength = isCombining ? runLength + 1 : 0
+            if runLength > 30 { return false }
         }
         return true
     }
 }
 
 extension String {
-    /// Whether at most 30 combining characters follow each other; see `UTF8Span.isStreamSafe`.
+    /// Whether the text has no more than 30 combining characters in a row; see `UTF8Span.isStreamSafe`.
     package var isStreamSafe: Bool { utf8Span.isStreamSafe }
 }
 
@@ -78,7 +81,7 @@ extension String {
     /// Whether both texts have the same octets, which is how HTTP compares opaque text. `==` compares by canonical equivalence,
     /// which a peer can make slow by its choice of text.
     package func hasSameOctets(as other: String) -> Bool {
-        // For ASCII, `==` compares the memory, which is the fastest way.
+        // For two ASCII strings `==` compares only the octets, and is faster than the loop below.
         if utf8Span.isKnownASCII, other.utf8Span.isKnownASCII { return self == other }
         let (octets, others) = (utf8Span.span, other.utf8Span.span)
         guard octets.count == others.count else { return false }
@@ -90,11 +93,11 @@ extension String {
 extension Array where Element == UInt8 {
     /// Appends the octets in `range` of `bytes`.
     ///
-    /// An empty range is skipped: appending nothing to an array without storage still writes its count into the storage that all
-    /// empty arrays of the process share, which ThreadSanitizer rightly reports as a race.
+    /// Skips an empty range. All empty arrays of a process share one storage, and appending nothing to such an array writes a
+    /// count into that storage. ThreadSanitizer rightly reports such writes on two threads as a race.
     package mutating func append(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         if range.isEmpty { return }
-        // For more than 16 octets, copying over initialized elements is faster: see `copied()`.
+        // For more than 16 octets, copying over initialized elements is faster: see `makeArray()`.
         guard range.count > 16 else {
             return append(addingCapacity: range.count) { output in
                 for index in range { output.append(bytes[index]) }
@@ -104,12 +107,13 @@ extension Array where Element == UInt8 {
         append(addingCapacity: range.count) { $0.append(repeating: 0, count: range.count) }
         let added = bytes.extracting(range)
         var octets = mutableSpan
-        var room = octets._mutatingExtracting(droppingFirst: start)
-        for index in 0..<Swift.min(room.count, added.count) { room[index] = added[index] }
+        var destination = octets._mutatingExtracting(droppingFirst: start)
+        for index in 0..<Swift.min(destination.count, added.count) { destination[index] = added[index] }
     }
 
     /// Appends a number in decimal digits.
     mutating func append(decimal number: UInt64) {
+        // 0x30 is "0".
         guard number >= 10 else { return append(0x30 &+ UInt8(truncatingIfNeeded: number)) }
         append(decimal: number / 10)
         append(0x30 &+ UInt8(truncatingIfNeeded: number % 10))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// A field name: keeps its spelling for the wire, and compares case-insensitively (RFC 9110 §5.1).
+/// A field name. It is sent as spelled, and compared case-insensitively (RFC 9110 §5.1).
 public struct FieldName: Sendable, Hashable, CustomStringConvertible {
-    /// The octets as spelled; a token.
+    /// The octets of the name as spelled, which are a token.
     let octets: [UInt8]
-    /// Distinguishes most names without comparing them: see `Tag`.
+    /// A hash of the name, which is compared before the octets.
     let tag: Tag
 
-    /// A name in any spelling. Throws `HTTPError.invalidNameToSend` if it is not a token of at most 65,535 octets.
+    /// Creates a name in any spelling. Throws `HTTPError.invalidNameToSend` if it is not a token of at most 65,535 octets.
     public init(_ name: String) throws(HTTPError) {
         let spelled = name.utf8.span
         guard Self.isName(spelled) else { throw .invalidNameToSend(Excerpt(name)) }
@@ -17,11 +17,12 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether a field name is valid: a token of at most 65,535 octets.
     package static func isName(_ octets: Span<UInt8>) -> Bool {
-        !octets.isEmpty && octets.count <= Fields.longestName
+        !octets.isEmpty && octets.count <= Fields.maximumNameLength
             && OctetScan.endOfToken(octets, from: 0, to: octets.count) == octets.count
     }
 
-    /// Returns the stored octets of a well-known name in exactly this spelling, to share them; nil for any other name.
+    /// Returns the stored octets of a well-known name in exactly this spelling, so that equal names share one array. Returns nil
+    /// for any other name.
     private static func wellKnownOctets(_ tag: Tag, _ spelled: Span<UInt8>) -> [UInt8]? {
         for known in wellKnown[Int(tag.value) % wellKnown.count] {
             if known.tag == tag, known.octets.count == spelled.count, known.isSpelled(spelled) {
@@ -34,10 +35,11 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
     /// The well-known names, indexed by their tags modulo 256.
     private static let wellKnown: [[FieldName]] = {
         var table = [[FieldName]](repeating: [], count: 256)
-        for name in all { table[Int(name.tag.value) % table.count].append(name) }
+        for name in allWellKnown { table[Int(name.tag.value) % table.count].append(name) }
         return table
     }()
 
+    /// Whether the name has exactly these octets. The caller has compared the lengths.
     private func isSpelled(_ bytes: Span<UInt8>) -> Bool {
         for index in octets.indices where octets[index] != bytes[index] { return false }
         return true
@@ -48,21 +50,22 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
 
     private static let proxyPrefix = FieldName(wellKnown: "Proxy-")
 
+    /// A name that is known to be a token.
     private init(wellKnown name: String) {
         let spelled = Array(name.utf8)
         octets = spelled
         tag = Tag(spelled.span, 0, spelled.count)
     }
 
-    /// The name in `range`, which the caller has validated.
-    package init(checked bytes: Span<UInt8>, _ range: Range<Int>) {
+    /// The name in `range` of `bytes`, which the caller has validated as a token.
+    package init(validated bytes: Span<UInt8>, _ range: Range<Int>) {
         var spelled: [UInt8] = []
         spelled.append(bytes, range)
         octets = spelled
         tag = Tag(bytes, range.lowerBound, range.upperBound)
     }
 
-    /// The length and the first and last letter of a name in two octets. Equal names have equal tags and most different names
+    /// A hash of a name, made of its length and its first and last octets. Equal names have equal tags, and most different names
     /// have different ones, so that a look-up compares the octets of about one name.
     struct Tag: Hashable, Sendable {
         let value: UInt16
@@ -73,18 +76,20 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
             self.init(length: end &- start, first: bytes[start], last: bytes[end &- 1])
         }
 
+        /// The tag of a name of that length with these first and last octets.
         @inline(__always)
         init(length: Int, first: UInt8, last: UInt8) {
-            // In lower case. The factor distinguishes names whose first and last letters are exchanged.
+            // The bit 0x20 makes letters lower-case. The factor 7 gives different tags to names that differ only in the order of
+            // their first and last letters.
             let letters = ((first | 0x20) &* 7) ^ (last | 0x20)
             value = UInt16(truncatingIfNeeded: length & 0xFF) << 8 | UInt16(letters)
         }
 
-        /// The tag's mark: one of 64 bits; several tags share each.
+        /// A filter that contains only this tag: one of 64 bits, which several tags share.
         @inline(__always)
-        var mark: Marks { Marks(rawValue: 1 << UInt64((value ^ (value >> 8)) & 63)) }
+        var filter: TagFilter { TagFilter(rawValue: 1 << UInt64((value ^ (value >> 8)) & 63)) }
 
-        // The letters as ASCII, such as c and h for the first.
+        // The first and last letters as ASCII codes, such as 0x63 (c) and 0x68 (h) of "content-length".
         static let contentLength = Tag(length: 14, first: 0x63, last: 0x68)
         static let transferEncoding = Tag(length: 17, first: 0x74, last: 0x67)
         static let connection = Tag(length: 10, first: 0x63, last: 0x6E)
@@ -92,13 +97,15 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
         static let upgrade = Tag(length: 7, first: 0x75, last: 0x65)
     }
 
-    /// A set of tags, which may contain more than were inserted.
-    struct Marks: OptionSet, Sendable {
+    /// A set of tags, stored as a Bloom filter: a tag that was not inserted may seem to be contained, if it shares its bit with
+    /// one that was.
+    struct TagFilter: OptionSet, Sendable {
         let rawValue: UInt64
 
-        static let connectionFields: Marks = [
-            Tag.contentLength.mark, Tag.transferEncoding.mark, Tag.connection.mark, Tag.host.mark,
-            Tag.upgrade.mark,
+        /// The tags of the fields that frame a message, name its host or concern its connection.
+        static let connectionFields: TagFilter = [
+            Tag.contentLength.filter, Tag.transferEncoding.filter, Tag.connection.filter, Tag.host.filter,
+            Tag.upgrade.filter,
         ]
     }
 
@@ -126,7 +133,7 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
     public var description: String { octets.span.text(0..<octets.count) }
 }
 
-/// The names that Lupine itself uses.
+/// The names of the fields that Lupine itself reads or writes.
 extension FieldName {
     /// `Accept`
     public static let accept = FieldName(wellKnown: "Accept")
@@ -223,8 +230,8 @@ extension FieldName {
     /// `WWW-Authenticate`
     public static let wwwAuthenticate = FieldName(wellKnown: "WWW-Authenticate")
 
-    /// The names in `wellKnown`.
-    private static let all: [FieldName] = [
+    /// All names from which `wellKnown` is made.
+    private static let allWellKnown: [FieldName] = [
         accept, acceptEncoding, acceptLanguage, acceptRanges, age, allow, authorization, cacheControl,
         connection, contentDisposition, contentEncoding, contentLength, contentRange, contentType, cookie,
         date,

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// The fields of a head or trailer section: ordered, with duplicates, and looked up case-insensitively (RFC 9110 §5).
+/// The fields of a head or trailer section, in order. A name may occur several times, and is looked up case-insensitively (RFC
+/// 9110 §5).
 ///
-/// It consists of one buffer of octets and one table of offsets, for any number of fields. The parser passes the octets of a head
-/// unchanged; a list built field by field holds its lines in wire form, so that encoding it is one copy. Names and values are
-/// always valid: `append` and `set` refuse invalid ones.
+/// However many fields there are, the list has one array of octets and one array of their positions. A list from a parser
+/// contains the octets of the head as received. A list built field by field contains its lines in wire form, so that encoding it
+/// is one copy. Names and values are always valid: `append` and `set` refuse invalid ones.
 public struct Fields: Sendable {
-    /// The position of one field in the octets.
+    /// The positions of the name and the value of one field in `octets`, and its name's tag. All counts are in octets.
     struct Entry: Sendable {
         var nameStart: UInt32
         var valueStart: UInt32
@@ -14,7 +15,7 @@ public struct Fields: Sendable {
         var nameCount: UInt16
         var tag: FieldName.Tag
 
-        /// Creates an entry. The offsets fit, because no head longer than `Fields.longest` is accepted.
+        /// Creates an entry. The offsets fit, because no head longer than `Fields.maximumLength` is accepted.
         @inline(__always)
         init(name: Range<Int>, value: Range<Int>, tag: FieldName.Tag) {
             nameStart = UInt32(truncatingIfNeeded: name.lowerBound)
@@ -36,58 +37,62 @@ public struct Fields: Sendable {
             self.tag = tag
         }
 
+        /// The range of the name in `octets`.
         @inline(__always)
         var name: Range<Int> { Int(nameStart)..<(Int(nameStart) &+ Int(nameCount)) }
+        /// The range of the value in `octets`.
         @inline(__always)
         var value: Range<Int> { Int(valueStart)..<(Int(valueStart) &+ Int(valueCount)) }
     }
 
-    /// The maximum length of a name in an entry.
-    static let longestName = Int(UInt16.max)
-    /// The maximum number of octets that an entry's offsets can address.
-    static let longest = Int(UInt32.max)
+    /// The maximum length of a name in octets: an entry stores it in 16 bits.
+    static let maximumNameLength = Int(UInt16.max)
+    /// The maximum number of octets in a list: an entry stores offsets of 32 bits.
+    static let maximumLength = Int(UInt32.max)
 
+    /// The octets that contain the names and values.
     private(set) var octets: [UInt8]
+    /// The position of each field in `octets`, in order.
     private(set) var entries: [Entry]
-    /// Whether `octets` is exactly the lines `name: value CRLF` of `entries`, in order.
+    /// Whether `octets` consists exactly of the lines `name: value CRLF` of `entries`, in order.
     private var isWireForm: Bool
-    /// The marks of all tags in `entries`: a name whose mark is missing is not searched for.
-    private var marks: FieldName.Marks
+    /// The tags of all names in `entries`. A name whose tag is not in the filter need not be searched for.
+    private var tagFilter: FieldName.TagFilter
 
-    /// No fields.
+    /// Creates an empty list.
     public init() {
         octets = []
         entries = []
         isWireForm = true
-        marks = []
+        tagFilter = []
     }
 
-    /// The fields that a parser found in the octets of a head.
+    /// Creates the list of the fields that a parser has found in the octets of a head.
     init(parsed octets: consuming [UInt8], entries: consuming [Entry]) {
         self.octets = octets
-        marks = []
+        tagFilter = []
         let table = entries.span
-        for index in table.indices { marks.insert(table[index].tag.mark) }
+        for index in table.indices { tagFilter.insert(table[index].tag.filter) }
         self.entries = entries
         isWireForm = false
     }
 
-    /// An empty list whose fields are in `octets`. The caller then adds the position of each with `adopt`, which copies no octet;
-    /// `count` is their number.
-    package init(over octets: consuming [UInt8], reserving count: Int) {
+    /// Creates an empty list over `octets`, which contain the names and values of `count` fields. The caller then adds the
+    /// positions of each field with `appendEntry`, which copies no octets.
+    package init(over octets: consuming [UInt8], reservingEntries count: Int) {
         self.octets = octets
         entries = []
         entries.reserveCapacity(count)
         isWireForm = false
-        marks = []
+        tagFilter = []
     }
 
-    /// Adds the field whose name and value are at these ranges of the octets. The caller has validated them (`FieldName.isName`,
-    /// `isValue`), and excluded blanks around the value.
-    package mutating func adopt(name: Range<Int>, value: Range<Int>) {
+    /// Adds the field whose name and value are in these ranges of the octets. The caller has validated them with
+    /// `FieldName.isName` and `isValue`, and excluded blanks around the value.
+    package mutating func appendEntry(name: Range<Int>, value: Range<Int>) {
         let tag = FieldName.Tag(octets.span, name.lowerBound, name.upperBound)
         entries.append(Entry(name: name, value: value, tag: tag))
-        marks.insert(tag.mark)
+        tagFilter.insert(tag.filter)
     }
 
     /// The number of fields, including duplicates.
@@ -100,7 +105,7 @@ public struct Fields: Sendable {
 
     // MARK: Looking up
 
-    /// The value of the first field of that name.
+    /// The value of the first field of that name, or nil.
     public subscript(name: FieldName) -> String? {
         guard let index = firstIndex(of: name) else { return nil }
         return value(at: index)
@@ -111,18 +116,19 @@ public struct Fields: Sendable {
         indices(of: name).map { value(at: $0) }
     }
 
-    /// Whether there is a field of that name.
+    /// Whether the list contains a field of that name.
     public func contains(_ name: FieldName) -> Bool { firstIndex(of: name) != nil }
 
     /// The name at a position, as spelled.
     public func name(at index: Int) -> String { octets.span.text(entries[index].name) }
 
-    /// The value at a position: as UTF-8 if it is valid, Latin-1 otherwise.
+    /// The value at a position: decoded as UTF-8 if it is valid UTF-8 without long runs of combining characters, otherwise as
+    /// Latin-1.
     public func value(at index: Int) -> String { octets.span.text(entries[index].value) }
 
-    /// The name at a position, for use with another list.
+    /// The name at a position, as a copy that is independent of this list.
     package func fieldName(at index: Int) -> FieldName {
-        FieldName(checked: octets.span, entries[index].name)
+        FieldName(validated: octets.span, entries[index].name)
     }
 
     /// Calls `body` with the octets of the name at a position.
@@ -139,7 +145,8 @@ public struct Fields: Sendable {
         try body(octets.span.extracting(entries[index].value))
     }
 
-    /// Calls `body` with the octets of the first value of that name, or returns nil.
+    /// Calls `body` with the octets of the first value of that name, and returns its result. Returns nil if there is no such
+    /// field.
     package func withFirstValue<Result, Failure: Error>(
         of name: FieldName, _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
@@ -147,9 +154,9 @@ public struct Fields: Sendable {
         return try withValue(at: index, body)
     }
 
-    /// Returns the position of the first field of that name at or after `start`.
+    /// Returns the position of the first field of that name at or after `start`, or nil.
     package func firstIndex(of name: FieldName, from start: Int = 0) -> Int? {
-        guard marks.contains(name.tag.mark) else { return nil }
+        guard tagFilter.contains(name.tag.filter) else { return nil }
         let table = entries.span
         let bytes = octets.span
         let count = name.octets.count
@@ -164,10 +171,11 @@ public struct Fields: Sendable {
         return nil
     }
 
-    /// False if no field frames a message, names its host or concerns its connection; true if one may do so. It is false for
-    /// nearly every list that is sent, and one pass over the tags then saves a search for each name.
-    package var mayHoldConnectionFields: Bool {
-        if marks.isDisjoint(with: .connectionFields) { return false }
+    /// False if the list contains no `Content-Length`, `Transfer-Encoding`, `Connection`, `Host` or `Upgrade`; true if it may
+    /// contain one of them. For nearly all lists to be sent it is false, and one pass over the tags saves a search for each of
+    /// the names.
+    package var mayContainConnectionFields: Bool {
+        if tagFilter.isDisjoint(with: .connectionFields) { return false }
         let table = entries.span
         for index in table.indices {
             switch table[index].tag {
@@ -180,18 +188,19 @@ public struct Fields: Sendable {
 
     /// Returns the positions of all fields of that name, in order.
     package func indices(of name: FieldName) -> [Int] {
-        var found: [Int] = []
+        var indices: [Int] = []
         var next = firstIndex(of: name)
         while let index = next {
-            found.append(index)
+            indices.append(index)
             next = firstIndex(of: name, from: index + 1)
         }
-        return found
+        return indices
     }
 
     // MARK: Changing
 
-    /// Appends a field. Blanks around the value are removed; a control character in it throws `HTTPError.invalidValueToSend`.
+    /// Appends a field. Removes blanks around the value. Throws `HTTPError.invalidValueToSend` if the value contains a control
+    /// character.
     public mutating func append(_ name: FieldName, _ value: String) throws(HTTPError) {
         try append(name, value.utf8.span)
     }
@@ -207,27 +216,29 @@ public struct Fields: Sendable {
         octets.reserveCapacity(octetCount)
     }
 
-    /// Appends a field with a value given as octets.
+    /// Appends a field whose value consists of these octets. Removes blanks around the value, and throws if it contains a control
+    /// character.
     package mutating func append(_ name: FieldName, _ value: Span<UInt8>) throws(HTTPError) {
         let end = OctetScan.endOfValue(value, from: 0, to: value.count)
         guard end == value.count else {
             throw .invalidValueToSend(name: Excerpt(name.octets.span), octet: value[end])
         }
-        makeWireForm()
+        convertToWireForm()
         let range = value.trimmed(0..<value.count)
         // The line has four more octets: a colon, a space, CR and LF.
-        guard octets.count + name.octets.count + range.count + 4 <= Self.longest else {
-            throw .limitExceeded(.headBytes, allowed: Self.longest)
+        guard octets.count + name.octets.count + range.count + 4 <= Self.maximumLength else {
+            throw .limitExceeded(.headBytes, allowed: Self.maximumLength)
         }
         appendLine(name.octets.span, 0..<name.octets.count, name.tag, value, range)
     }
 
-    /// Sets the value of the first field of that name, or appends one, and removes the others of that name. Throws like `append`.
+    /// Sets the value of the first field of that name and removes the others of that name, or appends a field if there is none.
+    /// Throws like `append`.
     public mutating func set(_ name: FieldName, _ value: String) throws(HTTPError) {
         guard let position = firstIndex(of: name) else { return try append(name, value) }
         var replacement = Fields()
         try replacement.append(name, value)
-        self = rebuilt { index, list in
+        self = newList { index, list in
             if index == position {
                 list.appendLine(of: replacement, at: 0)
             } else if !matches(name, at: index) {
@@ -239,56 +250,61 @@ public struct Fields: Sendable {
     /// Removes all fields of that name.
     public mutating func remove(_ name: FieldName) {
         guard contains(name) else { return }
-        self = rebuilt { index, list in
+        self = newList { index, list in
             if !matches(name, at: index) { list.appendLine(of: self, at: index) }
         }
     }
 
     /// Removes all fields of these names, in one pass.
     package mutating func remove(_ names: Set<FieldName>) {
-        self = rebuilt { index, list in
+        self = newList { index, list in
             if !names.contains(fieldName(at: index)) { list.appendLine(of: self, at: index) }
         }
     }
 
     /// Appends all fields of another list.
     public mutating func append(contentsOf other: Fields) {
-        makeWireForm()
+        convertToWireForm()
         for index in other.entries.indices { appendLine(of: other, at: index) }
     }
 
-    /// Writes the lines, each with its CRLF.
+    /// Appends the lines to `output`, each with its CRLF.
     func encode(into output: inout [UInt8]) {
         guard !isWireForm else { return output.append(contentsOf: octets) }
         var lines = self
-        lines.makeWireForm()
+        lines.convertToWireForm()
         output.append(contentsOf: lines.octets)
     }
 
+    /// Whether the field at a position has that name.
     private func matches(_ name: FieldName, at index: Int) -> Bool {
         let entry = entries[index]
         return entry.tag == name.tag && Int(entry.nameCount) == name.octets.count
             && name.matches(octets.span, Int(entry.nameStart))
     }
 
-    /// Rebuilds the list in wire form unless it has that form.
-    private mutating func makeWireForm() {
-        if !isWireForm { self = rebuilt { index, list in list.appendLine(of: self, at: index) } }
+    /// Converts the list to wire form unless it has that form.
+    private mutating func convertToWireForm() {
+        if !isWireForm { self = newList { index, list in list.appendLine(of: self, at: index) } }
     }
 
-    /// Returns a list in wire form. Calls `appendField` for each position; it appends a field to the list, or none.
-    private func rebuilt(_ appendField: (Int, inout Fields) -> Void) -> Fields {
+    /// Returns a new list in wire form. Calls `appendField` with each position of this list and with the new list, to which the
+    /// closure appends the field, another one, or none.
+    private func newList(_ appendField: (Int, inout Fields) -> Void) -> Fields {
         var list = Fields()
         list.reserve(fields: entries.count, octets: octets.count)
         for index in entries.indices { appendField(index, &list) }
         return list
     }
 
+    /// Appends the field at a position of another list.
     private mutating func appendLine(of other: Fields, at index: Int) {
         let entry = other.entries[index]
         appendLine(other.octets.span, entry.name, entry.tag, other.octets.span, entry.value)
     }
 
+    /// Appends a field in wire form. The name is in the range `name` of the octets `names`, the value in the range `value` of the
+    /// octets `values`.
     private mutating func appendLine(
         _ names: Span<UInt8>, _ name: Range<Int>, _ tag: FieldName.Tag,
         _ values: Span<UInt8>, _ value: Range<Int>
@@ -303,11 +319,12 @@ public struct Fields: Sendable {
         octets.append(Octet.carriageReturn)
         octets.append(Octet.lineFeed)
         entries.append(Entry(name: start..<(start + name.count), value: valueStart..<valueEnd, tag: tag))
-        marks.insert(tag.mark)
+        tagFilter.insert(tag.filter)
     }
 }
 
-/// Lists are equal if they have the same fields in the same order; names compare case-insensitively, values by octet.
+/// Two lists are equal if they have the same fields in the same order. Names are compared case-insensitively, values by their
+/// octets.
 extension Fields: Hashable {
     public static func == (left: Fields, right: Fields) -> Bool {
         guard left.count == right.count else { return false }
@@ -328,7 +345,7 @@ extension Fields: Hashable {
     }
 }
 
-/// Describes only the names, because values may be secrets.
+/// The description contains only the names, because values may be secrets.
 extension Fields: CustomStringConvertible {
     public var description: String {
         "[" + entries.indices.map { name(at: $0) }.joined(separator: ", ") + "]"

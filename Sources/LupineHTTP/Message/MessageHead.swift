@@ -26,10 +26,10 @@ public struct ResponseHead: Hashable, Sendable {
     public var status: Status
     /// The header fields, in order.
     public var fields: Fields
-    /// The reason phrase, if it is not the standard one.
+    /// The octets of the reason phrase; nil stands for the standard phrase of the status.
     private var customReason: [UInt8]?
 
-    /// A head with the given parts; nil stands for the status's standard reason phrase.
+    /// Creates a head. A `reason` of nil stands for the standard reason phrase of the status.
     public init(
         version: HTTPVersion = .http11, status: Status, reason: String? = nil, fields: Fields = Fields()
     ) {
@@ -39,6 +39,7 @@ public struct ResponseHead: Hashable, Sendable {
         if let reason, reason != status.standardReason { customReason = Array(reason.utf8) }
     }
 
+    /// A head with the octets of its reason phrase; nil stands for the standard phrase of the status.
     init(version: HTTPVersion, status: Status, customReason: [UInt8]?, fields: consuming Fields) {
         self.version = version
         self.status = status
@@ -46,27 +47,27 @@ public struct ResponseHead: Hashable, Sendable {
         self.fields = fields
     }
 
-    /// The reason phrase as received; it has no meaning (RFC 9112 §4).
+    /// The reason phrase as received. Only the status code has a meaning: a client should ignore the phrase (RFC 9112 §4).
     public var reason: String {
         guard let customReason else { return status.standardReason }
         return customReason.span.text(0..<customReason.count)
     }
 }
 
-/// The head of a request: to be sent by a client, or parsed by a server.
+/// The head of a request, which a client sends or a server has received.
 public struct RequestHead: Hashable, Sendable {
     /// The request method.
     public var method: Method
     /// The request target.
     public var target: RequestTarget
-    /// The value of `Host`, unless `fields` contains `Host`; nil in a parsed head, whose `fields` contain it.
+    /// The value of `Host`. It is not used if `fields` contain `Host`, and nil in a received head, whose `fields` contain it.
     public var authority: Authority?
     /// The version in the head.
     public var version: HTTPVersion
     /// The header fields, in order.
     public var fields: Fields
 
-    /// A head with the given parts, which are validated when it is encoded.
+    /// Creates a head. It is validated only when it is sent.
     public init(
         method: Method, target: RequestTarget, authority: Authority? = nil, version: HTTPVersion = .http11,
         fields: Fields = Fields()

@@ -2,11 +2,12 @@
 
 /// A request method: a case-sensitive token (RFC 9110 §9.1).
 public struct Method: Sendable, CustomStringConvertible {
-    /// The token on the wire.
+    /// The name as it is sent, such as `GET`.
     public let rawValue: String
-    /// The registered method, which makes comparing methods cheap.
+    /// The well-known method, which is compared first, because comparing enums is cheap.
     private let kind: Kind
 
+    /// The well-known methods; `other` stands for all others.
     private enum Kind { case connect, delete, get, head, options, patch, post, put, trace, other }
 
     private init(_ wellKnown: String, _ kind: Kind) {
@@ -14,7 +15,8 @@ public struct Method: Sendable, CustomStringConvertible {
         self.kind = kind
     }
 
-    private init(checked name: String) {
+    /// A method whose name has been validated as a token.
+    private init(validated name: String) {
         rawValue = name
         kind =
             switch name {
@@ -31,22 +33,23 @@ public struct Method: Sendable, CustomStringConvertible {
             }
     }
 
-    /// A method of any name. Throws `HTTPError.invalidMethod` if it is not a token.
+    /// Creates a method with any name. Throws `HTTPError.invalidMethod` if it is not a token.
     public init(_ name: String) throws(HTTPError) {
         guard !name.isEmpty, name.utf8.allSatisfy({ OctetClass.contains($0, OctetClass.token) }) else {
             throw .invalidMethod(Excerpt(name))
         }
-        self.init(checked: name)
+        self.init(validated: name)
     }
 
-    /// A method that the parser has validated as a token.
-    init(checked bytes: Span<UInt8>, _ range: Range<Int>) {
+    /// A method whose name is in `range` of `bytes`, which the parser has validated as a token.
+    init(validated bytes: Span<UInt8>, _ range: Range<Int>) {
+        // The four most frequent methods need no new string.
         switch range.count {
-        case 3 where bytes.equals("GET", at: range.lowerBound): self = .get
-        case 3 where bytes.equals("PUT", at: range.lowerBound): self = .put
-        case 4 where bytes.equals("HEAD", at: range.lowerBound): self = .head
-        case 4 where bytes.equals("POST", at: range.lowerBound): self = .post
-        default: self.init(checked: bytes.text(range))
+        case 3 where bytes.contains("GET", at: range.lowerBound): self = .get
+        case 3 where bytes.contains("PUT", at: range.lowerBound): self = .put
+        case 4 where bytes.contains("HEAD", at: range.lowerBound): self = .head
+        case 4 where bytes.contains("POST", at: range.lowerBound): self = .post
+        default: self.init(validated: bytes.text(range))
         }
     }
 
@@ -77,7 +80,8 @@ public struct Method: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether the method expects content, so that a request without content has `Content-Length: 0` (RFC 9110 §8.6).
+    /// Whether requests with this method normally have content. One without content is then sent with `Content-Length: 0` (RFC
+    /// 9110 §8.6).
     package var expectsContent: Bool {
         switch kind {
         case .post, .put, .patch: true
@@ -88,7 +92,7 @@ public struct Method: Sendable, CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-/// Compared by the token, case-sensitively.
+/// Two methods are equal if their names are, compared case-sensitively.
 extension Method: Hashable {
     public static func == (left: Method, right: Method) -> Bool {
         left.kind == right.kind && (left.kind != .other || left.rawValue == right.rawValue)

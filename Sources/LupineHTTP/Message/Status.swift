@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// A status code: three digits and their class (RFC 9110 §15).
+/// A status code, a number of three digits (RFC 9110 §15).
 public struct Status: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// 100...999.
+    /// The number, in 100...999.
     public let code: UInt16
 
-    /// The class of the first digit. The standard assigns none to codes above 599; they are treated as server errors.
+    /// The class of a status code, which depends on its first digit. RFC 9110 defines no class for codes above 599; they count as
+    /// server errors.
     public enum Class: Sendable {
         /// 1xx.
         case informational
@@ -15,17 +16,18 @@ public struct Status: Hashable, Sendable, Comparable, CustomStringConvertible {
         case redirection
         /// 4xx.
         case clientError
-        /// 5xx, and above.
+        /// 5xx, and all codes above 599.
         case serverError
     }
 
-    /// A status code in 100...999; traps on any other. The parser refuses other codes before.
+    /// Creates a status code. Traps unless `code` is in 100...999; the parser refuses other codes before it creates a status.
     public init(_ code: Int) {
         precondition((100...999).contains(code), "a status code has three digits, not \(code)")
         self.code = UInt16(code)
     }
 
-    init(checked code: UInt16) { self.code = code }
+    /// A status code that the caller has found to be in 100...999.
+    init(validated code: UInt16) { self.code = code }
 
     /// The class of the code.
     public var kind: Class {

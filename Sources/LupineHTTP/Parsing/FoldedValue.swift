@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// Unfolds field values that continue over several lines (obs-fold, RFC 9112 §5.2), as old servers send them.
+/// Unfolds field values that continue over several lines, as old servers send them: obsolete line folding, RFC 9112 §5.2.
 enum FoldedValue {
-    /// Appends the unfolded value of `entry` to the octets and updates the entry: each fold, with the blanks around it, becomes
-    /// one space.
+    /// Appends the unfolded value of `entry` to the octets, and changes the entry to refer to it. In the new value each fold,
+    /// with the blanks around it, becomes one space.
     static func unfold(_ entry: inout Fields.Entry, in octets: inout [UInt8]) {
         var value: [UInt8] = []
+        // Whether a fold, and which blanks, have been found since the last octet of `value`.
         var isFold = false
         var blanks: [UInt8] = []
         for octet in octets[entry.value] {

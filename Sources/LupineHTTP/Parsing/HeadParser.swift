@@ -2,30 +2,31 @@
 
 /// Reads one head, or the trailer section of a chunked body: RFC 9112 §2 to §5 and §7.1.2.
 ///
-/// Input may arrive in any pieces, and each octet is scanned once. The parser parses a head that arrives whole in place, and
-/// copies it once into its `Fields`; it first collects a head that arrives in pieces. The result and the error do not depend on
-/// the pieces.
+/// The caller passes received octets to `scan` until it has found the end of the head, and then calls `extractHead`. The octets
+/// may arrive in pieces of any size, and each octet is scanned once. The result and the error do not depend on the pieces. The
+/// parser scans a head that arrives whole in the caller's buffer, and copies it once into its `Fields`. Otherwise it stores the
+/// pieces first.
 package struct HeadParser {
-    /// The kind of head that is expected.
+    /// What a parser reads: the heads of responses, the heads of requests, or trailer sections.
     package enum Kind { case response, request, trailers }
 
     /// The parsed first line.
     package enum StartLine {
         case response(HTTPVersion, Status, customReason: [UInt8]?)
-        /// On the heap (`indirect`), so that the enum is small and a response's line cheap to pass.
+        /// On the heap (`indirect`), so that the enum is small and passing the line of a response is cheap.
         indirect case request(Method, RequestTarget, HTTPVersion)
-        /// Trailers have none.
+        /// A trailer section has no first line.
         case none
     }
 
     /// A complete head.
-    package struct Parsed {
+    package struct ParsedHead {
         /// The parsed first line.
         package let startLine: StartLine
-        /// The fields, in the order of the wire.
+        /// The fields, in the order in which they arrived.
         package let fields: Fields
         /// The positions of the framing fields, found during the scan.
-        let framing: FramingFields
+        let framingPositions: FramingFieldPositions
     }
 
     private let kind: Kind
@@ -33,9 +34,10 @@ package struct HeadParser {
     /// The limits on the head.
     let limits: ParserLimits
 
-    /// The octets so far of a head that arrives in pieces.
-    private var pending: [UInt8] = []
-    /// The entries of the current head; `progress.count` of them are used. The parser reuses the storage for the next head.
+    /// The octets received so far of a head that arrives in pieces; empty if the head arrives whole.
+    private var storedOctets: [UInt8] = []
+    /// The entries of the current head, in the first `progress.fieldCount` elements. The parser reuses the storage for the next
+    /// head.
     private var table: [Fields.Entry] = []
     private var progress = Progress()
 
@@ -45,84 +47,86 @@ package struct HeadParser {
         var position = 0
         /// The beginning of the current line.
         var lineStart = 0
-        /// The end of the name on the current line. Equals `lineStart` until the name's end is found, and is less than
-        /// `lineStart` in a line that continues the previous field.
+        /// The end of the name on the current line. It equals `lineStart` until the scan has found the end of the name. It is
+        /// less than `lineStart` in a line that continues the previous field.
         var nameEnd = 0
         /// The number of fields found.
-        var count = 0
-        var framing = FramingFields()
+        var fieldCount = 0
+        var framingPositions = FramingFieldPositions()
         var startLine = StartLine.none
+        /// Whether the first line has been parsed. Also true for trailers, which have none.
         var hasStartLine = false
         /// Whether `scan` has found the end of the head.
-        var isFound = false
-        /// The positions, in the table, of fields with folded values.
-        var folded: [Int] = []
+        var isComplete = false
+        /// The positions, in the table, of fields whose values continue over several lines.
+        var foldedIndices: [Int] = []
 
-        /// Prepares for the next head; field by field, because most heads leave nothing to be freed.
+        /// Prepares for the next head. Sets the array only if it is not empty, so that for most heads there is nothing to free.
         mutating func reset() {
             position = 0
             lineStart = 0
             nameEnd = 0
-            count = 0
-            framing = FramingFields()
+            fieldCount = 0
+            framingPositions = FramingFieldPositions()
             startLine = .none
             hasStartLine = false
-            isFound = false
-            if !folded.isEmpty { folded = [] }
+            isComplete = false
+            if !foldedIndices.isEmpty { foldedIndices = [] }
         }
     }
 
     /// A parser for successive heads of one kind.
     package init(_ kind: Kind, limits: ParserLimits, leniency: Leniency) {
         self.kind = kind
-        self.limits = limits.bounded
+        self.limits = limits.clamped
         self.leniency = leniency
     }
 
     /// The number of octets of the head that `scan` has stored.
-    var receivedCount: Int { pending.count }
+    var receivedCount: Int { storedOctets.count }
 
     /// Scans `input`, which continues the previous input. If the head is complete, returns the number of octets of `input` that
-    /// belong to it; `take` then returns the head. Otherwise stores all of the input and returns nil. If the previous head was
-    /// found but not taken, drops it, and begins another one.
+    /// belong to it; `extractHead(from:)` then returns the head. Otherwise stores all of the input and returns nil. Throws if the
+    /// head is invalid. Drops the previous head if it was complete but has not been extracted.
     package mutating func scan(_ input: Span<UInt8>) throws(HTTPError) -> Int? {
-        if progress.isFound { discardHead() }
-        if pending.isEmpty {
+        if progress.isComplete { discardHead() }
+        if storedOctets.isEmpty {
             if let end = try scanHead(input) { return end }
-            pending.append(input, 0..<input.count)
+            storedOctets.append(input, 0..<input.count)
             return nil
         }
-        // At most one octet above the limit is stored, which suffices to detect the error.
-        var gathered = pending
-        pending = []
-        let before = gathered.count
-        gathered.append(input, 0..<min(input.count, max(0, limits.headBytes &+ 1 &- before)))
-        let end = try scanHead(gathered.span)
-        if let end { gathered.removeLast(gathered.count &- end) }
-        pending = gathered
-        return end.map { $0 &- before }
+        // The local variable is the only owner of the array, so that appending does not copy it.
+        var octets = storedOctets
+        storedOctets = []
+        let previousCount = octets.count
+        // Stores at most one octet above the limit, which suffices to detect the error.
+        octets.append(input, 0..<min(input.count, max(0, limits.headBytes &+ 1 &- previousCount)))
+        let end = try scanHead(octets.span)
+        if let end { octets.removeLast(octets.count &- end) }
+        storedOctets = octets
+        return end.map { $0 &- previousCount }
     }
 
-    /// Drops a head that was found but not taken.
+    /// Drops a complete head that has not been extracted.
     private mutating func discardHead() {
-        if !pending.isEmpty { pending = [] }
+        if !storedOctets.isEmpty { storedOctets = [] }
         progress.reset()
     }
 
-    /// Returns the head that `scan` has just found in `input`, and prepares for the next one.
-    package mutating func take(_ input: Span<UInt8>) -> Parsed {
+    /// Returns the head whose end `scan` has just found in the same `input`, and prepares for the next head.
+    package mutating func extractHead(from input: Span<UInt8>) -> ParsedHead {
         var octets: [UInt8]
-        if pending.isEmpty {
-            octets = input.extracting(first: progress.position).copied()
+        if storedOctets.isEmpty {
+            octets = input.extracting(first: progress.position).makeArray()
         } else {
-            octets = pending
-            pending = []
+            octets = storedOctets
+            storedOctets = []
         }
-        var entries = Array(table[..<progress.count])
-        for index in progress.folded { FoldedValue.unfold(&entries[index], in: &octets) }
-        let parsed = Parsed(
+        var entries = Array(table[..<progress.fieldCount])
+        for index in progress.foldedIndices { FoldedValue.unfold(&entries[index], in: &octets) }
+        let parsed = ParsedHead(
             startLine: progress.startLine, fields: Fields(parsed: octets, entries: entries),
-            framing: progress.framing)
+            framingPositions: progress.framingPositions)
         progress.reset()
         return parsed
     }
@@ -132,19 +136,25 @@ package struct HeadParser {
     /// Continues the scan at `progress`. `bytes` begin with the head's first octet. Returns the end of the head, or nil if
     /// `bytes` do not contain it.
     private mutating func scanHead(_ bytes: Span<UInt8>) throws(HTTPError) -> Int? {
-        let available = min(bytes.count, limits.headBytes)
+        // The number of octets that may belong to the head.
+        let availableCount = min(bytes.count, limits.headBytes)
         if !progress.hasStartLine {
             if kind != .trailers {
-                guard try scanStartLine(bytes, available) else { return try incomplete(bytes) }
+                guard try scanStartLine(bytes, availableCount) else {
+                    try checkLimits(bytes)
+                    return nil
+                }
             }
             progress.hasStartLine = true
         }
         while true {
-            switch try Self.scanFields(bytes, available, limits, leniency, &progress, &table) {
+            switch try Self.scanFields(bytes, availableCount, limits, leniency, &progress, &table) {
             case .end:
-                progress.isFound = true
+                progress.isComplete = true
                 return progress.position
-            case .needMore: return try incomplete(bytes)
+            case .needMore:
+                try checkLimits(bytes)
+                return nil
             case .tableFull:
                 let empty = Fields.Entry(
                     name: 0..<0, value: 0..<0, tag: FieldName.Tag(length: 0, first: 0, last: 0))
@@ -155,58 +165,63 @@ package struct HeadParser {
     }
 
     /// The reason why `scanFields` returned.
-    private enum Stop {
+    private enum StopReason {
         /// The empty line was found, which ends the head.
         case end
-        /// The octets are used up, or those that a limit allows; `incomplete` distinguishes the two.
+        /// All octets have been scanned, or all that a limit allows; `checkLimits` distinguishes the two.
         case needMore
         /// The table has no room for another field.
         case tableFull
     }
 
-    /// Scans lines until the empty line, the end of the octets, or the end of the table. A static function, which gets exclusive
-    /// access to both the progress and the table as `inout` arguments.
+    /// Scans lines until the empty line, the end of the octets, or the end of the table. The function is static, so that it can
+    /// have the progress and the table as two `inout` arguments.
     private static func scanFields(
-        _ bytes: Span<UInt8>, _ available: Int, _ limits: ParserLimits, _ leniency: Leniency,
+        _ bytes: Span<UInt8>, _ availableCount: Int, _ limits: ParserLimits, _ leniency: Leniency,
         _ progress: inout Progress, _ table: inout [Fields.Entry]
-    ) throws(HTTPError) -> Stop {
+    ) throws(HTTPError) -> StopReason {
         var position = progress.position
         var lineStart = progress.lineStart
         var nameEnd = progress.nameEnd
-        var count = progress.count
-        let room = min(table.count, limits.fieldCount)
+        var fieldCount = progress.fieldCount
+        // The number of fields that may be stored before the scan stops.
+        let capacity = min(table.count, limits.fieldCount)
         var storage = table.mutableSpan
-        var entries = storage._mutatingExtracting(first: room)
-        let head = bytes.extracting(first: available)
-        var stop = Stop.needMore
+        var entries = storage._mutatingExtracting(first: capacity)
+        let head = bytes.extracting(first: availableCount)
+        var stopReason = StopReason.needMore
         line: while true {
-            // At the beginning of a line: the fast path parses all plain lines.
+            // At the beginning of a line, the fast path parses all plain lines that follow.
             if position == lineStart, nameEnd == lineStart {
                 let isComplete = PlainLines.parse(
-                    head, limits.lineBytes, from: &lineStart, into: &entries, &count, &progress.framing)
+                    head, limits.lineBytes, from: &lineStart, into: &entries, &fieldCount,
+                    &progress.framingPositions)
                 position = lineStart
                 nameEnd = lineStart
                 if isComplete {
-                    stop = .end
+                    stopReason = .end
                     break line
                 }
             }
-            // One octet more than a line may have, so that `incomplete` can tell a longer line from one of the maximum length.
-            let bound = min(available, lineStart &+ limits.lineBytes &+ 1)
+            // One octet more than a line may have, so that `checkLimits` can tell a longer line from one of the maximum length.
+            let scanEnd = min(availableCount, lineStart &+ limits.lineBytes &+ 1)
             if nameEnd == lineStart,
                 let reason = try scanName(
-                    bytes, available, from: lineStart, to: bound, &position, &nameEnd, count, room: room,
-                    limits, leniency)
+                    bytes, availableCount, from: lineStart, to: scanEnd, &position, &nameEnd, fieldCount,
+                    capacity: capacity, limits, leniency)
             {
-                stop = reason
+                stopReason = reason
                 break line
             }
-            // In the value. Its end is at an octet that it must not contain: the line end, or an error.
-            position = OctetScan.endOfValue(bytes, from: position, to: bound)
-            guard position < bound, let end = try lineEnd(bytes, at: position, available, leniency) else {
+            // In the value. It ends at the first octet that a value must not contain: the line end, or an invalid octet.
+            position = OctetScan.endOfValue(bytes, from: position, to: scanEnd)
+            guard position < scanEnd,
+                let end = try nextLineStart(bytes, at: position, availableCount, leniency)
+            else {
+                // The reason to stop is still `.needMore`.
                 break line
             }
-            storeLine(bytes, lineStart, nameEnd, position, in: &entries, &count, &progress)
+            storeLine(bytes, lineStart, nameEnd, position, in: &entries, &fieldCount, &progress)
             position = end
             lineStart = end
             nameEnd = end
@@ -214,96 +229,99 @@ package struct HeadParser {
         progress.position = position
         progress.lineStart = lineStart
         progress.nameEnd = nameEnd
-        progress.count = count
-        return stop
+        progress.fieldCount = fieldCount
+        return stopReason
     }
 
-    /// Scans the current line from `position` up to the colon after its name, or up to the blank of a line that continues the
-    /// previous field. Returns nil if the value is next, else the reason to stop: the empty line was found, the octets are used
-    /// up, or the table has no room for the field. `room` is the number of fields that the table may contain.
+    /// Scans the current line from `position` up to and including the colon after its name, or up to the first blank of a line
+    /// that continues the previous field. Returns nil if the value is next, otherwise the reason to stop. `scanEnd` is the end of
+    /// the octets that may belong to the line, and `capacity` the number of fields for which the table has room.
     @inline(__always)
     private static func scanName(
-        _ bytes: Span<UInt8>, _ available: Int, from lineStart: Int, to bound: Int, _ position: inout Int,
-        _ nameEnd: inout Int, _ count: Int, room: Int, _ limits: ParserLimits, _ leniency: Leniency
-    ) throws(HTTPError) -> Stop? {
+        _ bytes: Span<UInt8>, _ availableCount: Int, from lineStart: Int, to scanEnd: Int,
+        _ position: inout Int, _ nameEnd: inout Int, _ fieldCount: Int, capacity: Int,
+        _ limits: ParserLimits, _ leniency: Leniency
+    ) throws(HTTPError) -> StopReason? {
         if position == lineStart {
-            guard position < bound else { return .needMore }
+            guard position < scanEnd else { return .needMore }
             let first = bytes[position]
             if first == Octet.carriageReturn || first == Octet.lineFeed {
-                guard let end = try lineEnd(bytes, at: position, available, leniency) else {
+                guard let end = try nextLineStart(bytes, at: position, availableCount, leniency) else {
                     return .needMore
                 }
                 position = end
                 return .end
             }
             if Octet.isBlank(first) {
-                guard leniency.contains(.obsoleteFolding), count > 0 else {
+                guard leniency.contains(.obsoleteFolding), fieldCount > 0 else {
                     throw .foldedLine(offset: position)
                 }
+                // Marks the line as one that continues the previous field.
                 nameEnd = lineStart &- 1
                 return nil
             }
-            guard count < room else {
-                guard count < limits.fieldCount else {
+            guard fieldCount < capacity else {
+                guard fieldCount < limits.fieldCount else {
                     throw .limitExceeded(.fieldCount, allowed: limits.fieldCount)
                 }
                 return .tableFull
             }
         }
-        position = OctetScan.endOfToken(bytes, from: position, to: bound)
-        guard position < bound else { return .needMore }
+        position = OctetScan.endOfToken(bytes, from: position, to: scanEnd)
+        guard position < scanEnd else { return .needMore }
         guard bytes[position] == Octet.colon, position > lineStart else {
             throw nameError(bytes[position], at: position)
         }
-        guard position &- lineStart <= Fields.longestName else {
-            throw .limitExceeded(.lineBytes, allowed: Fields.longestName)
+        guard position &- lineStart <= Fields.maximumNameLength else {
+            throw .limitExceeded(.lineBytes, allowed: Fields.maximumNameLength)
         }
         nameEnd = position
         position &+= 1
         return nil
     }
 
-    /// Stores a complete line, whose value ends at `valueEnd`: it either continues the last field or adds one.
+    /// Stores a complete line, whose value ends at `valueEnd`. The line either continues the last field or adds a field.
     @inline(__always)
     private static func storeLine(
         _ bytes: Span<UInt8>, _ lineStart: Int, _ nameEnd: Int, _ valueEnd: Int,
-        in entries: inout MutableSpan<Fields.Entry>, _ count: inout Int, _ progress: inout Progress
+        in entries: inout MutableSpan<Fields.Entry>, _ fieldCount: inout Int, _ progress: inout Progress
     ) {
-        if nameEnd < lineStart {
-            let last = count &- 1
+        let continuesLastField = nameEnd < lineStart
+        if continuesLastField {
+            let last = fieldCount &- 1
             entries[last].valueCount = UInt32(truncatingIfNeeded: valueEnd) &- entries[last].valueStart
-            if progress.folded.last != last { progress.folded.append(last) }
+            if progress.foldedIndices.last != last { progress.foldedIndices.append(last) }
         } else {
             let entry = Fields.Entry(
                 name: lineStart..<nameEnd, value: bytes.trimmed((nameEnd &+ 1)..<valueEnd),
                 tag: FieldName.Tag(bytes, lineStart, nameEnd))
-            progress.framing.record(entry, at: count, in: bytes)
-            entries[count] = entry
-            count &+= 1
+            progress.framingPositions.record(entry, at: fieldCount, in: bytes)
+            entries[fieldCount] = entry
+            fieldCount &+= 1
         }
     }
 
-    /// Returns nil if the head may continue after these octets, which have been scanned completely; throws if it exceeds a limit.
-    /// `scanStartLine` has checked the limit of the first line. The type of the result is that of `scanHead`, which returns it.
-    private func incomplete(_ bytes: Span<UInt8>) throws(HTTPError) -> Int? {
+    /// Throws if an incomplete head exceeds the limit on a line or on the head. `bytes` are its octets so far, all of which have
+    /// been scanned. `scanStartLine` itself checks the limit of the first line.
+    private func checkLimits(_ bytes: Span<UInt8>) throws(HTTPError) {
         if progress.hasStartLine, progress.position &- progress.lineStart > limits.lineBytes {
             throw .limitExceeded(.lineBytes, allowed: limits.lineBytes)
         }
         if bytes.count > limits.headBytes {
             throw .limitExceeded(kind == .trailers ? .trailerBytes : .headBytes, allowed: limits.headBytes)
         }
-        return nil
     }
 
-    /// Returns the start of the next line if a line ends at `index`; nil if the octet there is a CR and the last one. Throws if
-    /// the octet, which is not allowed in a value, is neither CR nor LF.
+    /// Returns the start of the next line if a line ends at `index`. Returns nil if the octet there is a CR and the last one
+    /// available. Throws if the octet is another one that is not allowed in a value, or if `leniency` does not allow the line
+    /// end.
     @inline(__always)
-    private static func lineEnd(
-        _ bytes: Span<UInt8>, at index: Int, _ available: Int, _ leniency: Leniency
+    private static func nextLineStart(
+        _ bytes: Span<UInt8>, at index: Int, _ availableCount: Int, _ leniency: Leniency
     ) throws(HTTPError) -> Int? {
         let octet = bytes[index]
         if octet == Octet.carriageReturn {
-            guard index &+ 1 < available else { return nil }
+            guard index &+ 1 < availableCount else { return nil }
             guard bytes[index &+ 1] == Octet.lineFeed else { throw .bareCarriageReturn(offset: index) }
             return index &+ 2
         }
@@ -312,6 +330,7 @@ package struct HeadParser {
         return index &+ 1
     }
 
+    /// Returns the error for an octet after a name that is not a colon, or for a colon without a name.
     private static func nameError(_ octet: UInt8, at index: Int) -> HTTPError {
         Octet.isBlank(octet)
             ? .whitespaceBeforeColon(offset: index) : .invalidFieldName(octet: octet, offset: index)
@@ -319,27 +338,29 @@ package struct HeadParser {
 
     // MARK: The first line
 
-    /// Parses the first line; returns false if it is incomplete.
-    private mutating func scanStartLine(_ bytes: Span<UInt8>, _ available: Int) throws(HTTPError) -> Bool {
+    /// Parses the first line. Returns false if it is incomplete.
+    private mutating func scanStartLine(_ bytes: Span<UInt8>, _ availableCount: Int) throws(HTTPError) -> Bool
+    {
+        // The fast path: the status line of nearly all responses.
         if progress.position == 0, kind == .response, limits.lineBytes >= PlainLines.okCount,
-            PlainLines.beginsWithOK(bytes.extracting(first: available))
+            PlainLines.beginsWithOK(bytes.extracting(first: availableCount))
         {
-            progress.startLine = .response(.http11, Status(checked: 200), customReason: nil)
+            progress.startLine = .response(.http11, Status(validated: 200), customReason: nil)
             beginFields(at: PlainLines.okCount &+ 2)
             return true
         }
-        // The longest line with its CR and LF.
-        let bound = min(available, limits.lineBytes &+ 2)
+        // The end of the octets that may belong to the line: the longest one, with its CR and LF.
+        let scanEnd = min(availableCount, limits.lineBytes &+ 2)
         guard
             let lineFeed = OctetScan.firstIndex(
-                of: Octet.lineFeed, bytes, from: progress.position, to: bound)
+                of: Octet.lineFeed, bytes, from: progress.position, to: scanEnd)
         else {
-            // A CR at the end may begin the line end, which the next octet decides.
-            let isAtReturn = bound > 0 && bytes[bound &- 1] == Octet.carriageReturn
-            try StartLineParser.checkBeginning(bytes, isAtReturn ? bound &- 1 : bound, kind)
-            progress.position = bound
-            // Even the octet in which the longest line would end is no LF.
-            if bound > limits.lineBytes &+ 1 { throw .limitExceeded(.lineBytes, allowed: limits.lineBytes) }
+            // A CR at the end may be part of the line end, and is not checked: the next octet decides.
+            let endsInCarriageReturn = scanEnd > 0 && bytes[scanEnd &- 1] == Octet.carriageReturn
+            try StartLineParser.checkBeginning(bytes, endsInCarriageReturn ? scanEnd &- 1 : scanEnd, kind)
+            progress.position = scanEnd
+            // Not even the last octet at which the LF of the longest line could be is one.
+            if scanEnd > limits.lineBytes &+ 1 { throw .limitExceeded(.lineBytes, allowed: limits.lineBytes) }
             return false
         }
         var end = lineFeed
@@ -363,7 +384,7 @@ package struct HeadParser {
         return true
     }
 
-    /// Prepares for the field lines, the first of which begins at `position`.
+    /// Prepares the scan for the field lines, the first of which begins at `position`.
     private mutating func beginFields(at position: Int) {
         progress.position = position
         progress.lineStart = position

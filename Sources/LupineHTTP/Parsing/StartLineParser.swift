@@ -2,9 +2,9 @@
 
 /// Parses the first line of a head: RFC 9112 §3 and §4.
 ///
-/// The functions get a complete line, without its line end. `checkBeginning` also checks a line that is still arriving, so that
-/// the parser refuses a peer with another protocol at the first wrong octet and does not wait for a line end. If a line ends too
-/// early, the error contains the CR that ends it.
+/// The functions receive the octets of a complete line, of which the first `end` precede the line end. Only `checkBeginning` also
+/// checks an incomplete line, so that the parser refuses a peer of another protocol at the first wrong octet, without waiting for
+/// a line end. If a line ends too early, the error contains the CR that ends it.
 enum StartLineParser {
     /// "HTTP/".
     private static let versionPrefix: InlineArray<5, UInt8> = [0x48, 0x54, 0x54, 0x50, 0x2F]
@@ -14,21 +14,22 @@ enum StartLineParser {
 
     // MARK: Responses
 
-    /// Parses the status line in the first `end` octets.
+    /// Parses the status line, `HTTP/1.1 200 OK`, in the first `end` octets.
     static func statusLine(
         _ bytes: Span<UInt8>, _ end: Int, _ leniency: Leniency
     ) throws(HTTPError) -> HeadParser.StartLine {
         let version: HTTPVersion
-        // A version of more or fewer than eight octets is neither of the two.
-        let isWhole = end == 8 || (end > 8 && bytes[8] == Octet.space)
-        switch isWhole ? OctetScan.word(bytes, at: 0) : 0 {
+        // The fast path: the two versions have eight octets. Any other one, as zero, is left to `parseVersion`.
+        let hasEightOctets = end == 8 || (end > 8 && bytes[8] == Octet.space)
+        switch hasEightOctets ? OctetScan.word(bytes, at: 0) : 0 {
         case http11: version = .http11
         case http10: version = .http10
         default:
             try checkBeginning(bytes, end, .response)
             version = try parseVersion(bytes, end)
         }
-        try expect(Octet.space, bytes, 8, end)
+        try require(Octet.space, bytes, at: 8, end)
+        // The three digits of the status code.
         var code: UInt16 = 0
         for index in 9..<12 {
             guard index < end else { throw .malformedStartLine(octet: Octet.carriageReturn, offset: end) }
@@ -38,14 +39,14 @@ enum StartLineParser {
             code = code &* 10 &+ UInt16(digit)
         }
         guard code >= 100 else { throw .invalidStatusCode(Int(code)) }
-        let status = Status(checked: code)
+        let status = Status(validated: code)
         if end == 12 {
             guard leniency.contains(.missingReason) else { throw .missingReason(offset: end) }
-            // Nil stands for the standard phrase, which is empty for unassigned codes.
+            // A custom reason of nil stands for the standard phrase, which is empty for an unassigned code.
             let customReason: [UInt8]? = status.standardReason.isEmpty ? nil : []
             return .response(version, status, customReason: customReason)
         }
-        try expect(Octet.space, bytes, 12, end)
+        try require(Octet.space, bytes, at: 12, end)
         let reason = 13..<end
         let reasonEnd = OctetScan.endOfValue(bytes, from: reason.lowerBound, to: end)
         guard reasonEnd == end else {
@@ -53,23 +54,23 @@ enum StartLineParser {
             throw octet == Octet.carriageReturn
                 ? .bareCarriageReturn(offset: reasonEnd) : .invalidFieldValue(octet: octet, offset: reasonEnd)
         }
-        let expected = status.standardReason
-        if reason.count == expected.utf8.count, bytes.equals(expected, at: reason.lowerBound) {
+        let standardReason = status.standardReason
+        if reason.count == standardReason.utf8.count, bytes.contains(standardReason, at: reason.lowerBound) {
             return .response(version, status, customReason: nil)
         }
-        var received: [UInt8] = []
-        received.append(bytes, reason)
-        return .response(version, status, customReason: received)
+        var customReason: [UInt8] = []
+        customReason.append(bytes, reason)
+        return .response(version, status, customReason: customReason)
     }
 
     // MARK: Requests
 
-    /// Parses the request line in the first `end` octets.
+    /// Parses the request line, `GET /path HTTP/1.1`, in the first `end` octets.
     static func requestLine(_ bytes: Span<UInt8>, _ end: Int) throws(HTTPError) -> HeadParser.StartLine {
         try checkBeginning(bytes, end, .request)
         let methodEnd = OctetScan.endOfToken(bytes, from: 0, to: end)
-        try expect(Octet.space, bytes, methodEnd, end)
-        let method = Method(checked: bytes, 0..<methodEnd)
+        try require(Octet.space, bytes, at: methodEnd, end)
+        let method = Method(validated: bytes, 0..<methodEnd)
         let targetStart = methodEnd &+ 1
         var targetEnd = targetStart
         while targetEnd < end, OctetClass.contains(bytes[targetEnd], OctetClass.target) { targetEnd &+= 1 }
@@ -77,6 +78,7 @@ enum StartLineParser {
             guard targetEnd > targetStart else {
                 throw .malformedStartLine(octet: Octet.carriageReturn, offset: end)
             }
+            // A request line of HTTP/0.9 has no version.
             throw .unsupportedVersion(Excerpt("HTTP/0.9"))
         }
         guard targetEnd > targetStart, bytes[targetEnd] == Octet.space else {
@@ -84,35 +86,37 @@ enum StartLineParser {
                 ? .bareCarriageReturn(offset: targetEnd)
                 : .malformedStartLine(octet: bytes[targetEnd], offset: targetEnd)
         }
-        let start = targetEnd &+ 1
-        let versionOctets = bytes.extracting(start..<end)
-        if bytes.equals("PRI * HTTP/2.0", at: 0), end == 14 { throw .http2Preface }
+        let versionStart = targetEnd &+ 1
+        let versionOctets = bytes.extracting(versionStart..<end)
+        // The first line of the HTTP/2 preface, with its 14 octets, looks like a request line.
+        if bytes.contains("PRI * HTTP/2.0", at: 0), end == 14 { throw .http2Preface }
         let version: HTTPVersion
         do {
             version = try parseVersion(versionOctets, versionOctets.count)
         } catch {
-            throw error.shifted(by: start)
+            throw error.asErrorOfRequestLine(versionStart: versionStart)
         }
         guard versionOctets.count == 8 else {
-            throw .malformedStartLine(octet: versionOctets[8], offset: start &+ 8)
+            throw .malformedStartLine(octet: versionOctets[8], offset: versionStart &+ 8)
         }
-        let target = try RequestTarget.parsed(bytes.text(targetStart..<targetEnd), method: method)
+        let target = try RequestTarget.parse(bytes.text(targetStart..<targetEnd), method: method)
         return .request(method, target, version)
     }
 
-    // MARK: Both
+    // MARK: Requests and responses
 
-    /// Throws if the first `count` octets cannot be the beginning of a first line.
+    /// Throws if the first `count` octets cannot be the beginning of a first line. They may be fewer than the whole line.
     static func checkBeginning(_ bytes: Span<UInt8>, _ count: Int, _ kind: HeadParser.Kind) throws(HTTPError)
     {
         guard count > 0 else { return }
         guard kind == .response else {
+            // A request begins with a method, which may be any token.
             guard OctetClass.contains(bytes[0], OctetClass.token) else {
                 throw .notHTTP(octet: bytes[0], offset: 0)
             }
             return
         }
-        for index in 0..<min(count, 5) where bytes[index] != versionPrefix[index] {
+        for index in 0..<min(count, versionPrefix.count) where bytes[index] != versionPrefix[index] {
             switch matchHTTP2(bytes, count) {
             case .complete: throw .http2Preface
             case .possible: return
@@ -121,10 +125,17 @@ enum StartLineParser {
         }
     }
 
-    private enum Match { case no, possible, complete }
+    /// Whether the octets received so far are the beginning of a connection in HTTP/2.
+    private enum Match {
+        case no
+        /// All octets received so far match, but more are needed to decide.
+        case possible
+        case complete
+    }
 
-    /// Compares the beginning of a connection with the HTTP/2 preface, and with a server's first SETTINGS frame: a length below
-    /// 256 in three octets, type 4, no flags, stream 0 (RFC 9113 §3.4, §6.5).
+    /// Compares the beginning of a connection with the first line of the HTTP/2 preface, and with the head of a server's first
+    /// SETTINGS frame (RFC 9113 §3.4, §6.5). In the frame's head of 9 octets, octets 0 to 2 are a length, here below 256. Octet 3
+    /// is the type, 4. Octet 4, the flags, and octets 5 to 8, the stream, are zero.
     private static func matchHTTP2(_ bytes: Span<UInt8>, _ count: Int) -> Match {
         let preface = "PRI * HTTP/2.0"
         var index = 0
@@ -140,29 +151,31 @@ enum StartLineParser {
         return count >= 9 ? .complete : .possible
     }
 
-    /// Parses the version in the first eight octets.
+    /// Parses the version, `HTTP/1.1`, at the beginning of the octets, of which `end` are in the line. Returns `.http11` for any
+    /// minor version but 0 (RFC 9110 §2.5).
     private static func parseVersion(_ bytes: Span<UInt8>, _ end: Int) throws(HTTPError) -> HTTPVersion {
-        for index in 0..<5 {
+        for index in versionPrefix.indices {
             guard index < end else { throw .malformedStartLine(octet: Octet.carriageReturn, offset: end) }
             guard bytes[index] == versionPrefix[index] else {
                 throw .notHTTP(octet: bytes[index], offset: index)
             }
         }
-        var nameEnd = 5
-        while nameEnd < end, OctetClass.contains(bytes[nameEnd], OctetClass.token) { nameEnd &+= 1 }
-        if nameEnd < end, bytes[nameEnd] == Octet.carriageReturn {
-            throw .bareCarriageReturn(offset: nameEnd)
+        var versionEnd = versionPrefix.count
+        while versionEnd < end, OctetClass.contains(bytes[versionEnd], OctetClass.token) { versionEnd &+= 1 }
+        if versionEnd < end, bytes[versionEnd] == Octet.carriageReturn {
+            throw .bareCarriageReturn(offset: versionEnd)
         }
-        let name = bytes.extracting(0..<nameEnd)
+        let version = bytes.extracting(0..<versionEnd)
         let dot = UInt8(ascii: ".")
-        guard nameEnd == 8, Octet.decimal(name[5]) == 1, name[6] == dot, let minor = Octet.decimal(name[7])
-        else { throw .unsupportedVersion(Excerpt(name)) }
-        return minor == 0 ? .http10 : .http11
+        guard versionEnd == 8, Octet.decimal(version[5]) == 1, version[6] == dot,
+            let minorVersion = Octet.decimal(version[7])
+        else { throw .unsupportedVersion(Excerpt(version)) }
+        return minorVersion == 0 ? .http10 : .http11
     }
 
-    /// Throws unless `octet` is at `index`.
-    private static func expect(
-        _ octet: UInt8, _ bytes: Span<UInt8>, _ index: Int, _ end: Int
+    /// Throws unless `octet` is at `index`, before the end of the line at `end`.
+    private static func require(
+        _ octet: UInt8, _ bytes: Span<UInt8>, at index: Int, _ end: Int
     ) throws(HTTPError) {
         guard index < end else { throw .malformedStartLine(octet: Octet.carriageReturn, offset: end) }
         guard bytes[index] == octet else {
@@ -174,13 +187,14 @@ enum StartLineParser {
 }
 
 extension HTTPError {
-    /// Translates an error of the version in a request line, which begins `distance` octets after the line: offsets count from
-    /// the line's beginning, and after a method and a target the line counts as malformed rather than as not HTTP.
-    fileprivate func shifted(by distance: Int) -> HTTPError {
+    /// Converts an error that `parseVersion` has thrown into one of the request line, in which the version begins at
+    /// `versionStart`. Its offset counts from the beginning of the line. The line begins with a valid method and target, so that
+    /// it is malformed rather than not HTTP.
+    fileprivate func asErrorOfRequestLine(versionStart: Int) -> HTTPError {
         switch self {
         case .notHTTP(let octet, let offset), .malformedStartLine(let octet, let offset):
-            .malformedStartLine(octet: octet, offset: offset &+ distance)
-        case .bareCarriageReturn(let offset): .bareCarriageReturn(offset: offset &+ distance)
+            .malformedStartLine(octet: octet, offset: offset &+ versionStart)
+        case .bareCarriageReturn(let offset): .bareCarriageReturn(offset: offset &+ versionStart)
         default: self
         }
     }

@@ -2,19 +2,20 @@
 
 /// Writes the head of a response: RFC 9112 §4 and §6.
 enum ResponseEncoder {
-    /// The line that frames the body.
+    /// The field line that announces the framing of the body.
     enum FramingLine {
         case contentLength(Int64)
         case chunked
     }
 
-    /// The value of `Connection`.
+    /// The field line `Connection`.
     enum ConnectionLine: String {
         case close = "Connection: close\r\n"
         case keepAlive = "Connection: keep-alive\r\n"
     }
 
-    /// Writes the status line, framing, `Connection` if given, and the fields in their order.
+    /// Writes the status line, the framing line and the line `Connection` unless they are nil, and the fields in their order.
+    /// Throws, and writes nothing, if the fields contain framing fields or the reason phrase has a control character.
     static func encode(
         _ head: ResponseHead, framing: FramingLine?, connection: ConnectionLine?, into output: inout [UInt8]
     ) throws(HTTPError) {

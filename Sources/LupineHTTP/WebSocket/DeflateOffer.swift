@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT
 
-/// A client's offer of compressed messages (RFC 7692 §7.1), and the negotiation on either side.
+/// A client's offer to compress messages (RFC 7692 §7.1), and the negotiation on either side.
 package struct DeflateOffer: Hashable, Sendable {
-    /// The offer's parameter for the client's own window.
+    /// The parameter `client_max_window_bits`, for the size of the client's own compression window.
     package enum ClientWindow: Hashable, Sendable {
-        /// Absent: the server may not limit it.
+        /// The parameter is absent: the server may not limit the window.
         case unlimited
-        /// Without a value: the server may limit it.
+        /// The parameter has no value: the server may limit the window.
         case limitable
-        /// The client's limit; the server may limit it further.
+        /// The parameter is the client's limit, as an exponent of 2; the server may limit the window further.
         case limited(bits: Int)
     }
 
-    /// The extension's name.
+    /// The name of the extension.
     static let name = "permessage-deflate"
 
-    /// Asks the server to reset its window after each message.
+    /// Whether the client asks the server to reset its compression window after each message.
     package var serverNoContextTakeover: Bool
-    /// Announces that the client may reset its window after each message, whether or not the server asks for it.
+    /// Whether the client announces that it may reset its own window after each message, even if the server does not ask for it.
     package var clientNoContextTakeover: Bool
-    /// Asks the server for a window of at most that many bits, 8 to 15.
+    /// The maximum size of the server's window for which the client asks, as an exponent of 2 in 8...15; nil for no limit.
     package var serverMaxWindowBits: Int?
-    /// The client's window.
+    /// The parameter for the client's window.
     package var clientWindow: ClientWindow
 
-    /// Creates an offer. The default is that of browsers: the server may limit the client's window.
+    /// Creates an offer. The default is the offer of browsers: the server may limit the client's window.
     package init(
         serverNoContextTakeover: Bool = false, clientNoContextTakeover: Bool = false,
         serverMaxWindowBits: Int? = nil, clientWindow: ClientWindow = .limitable
@@ -36,33 +36,36 @@ package struct DeflateOffer: Hashable, Sendable {
     }
 
     /// The element of `Sec-WebSocket-Extensions` in a client's request.
-    package var value: String {
-        var value = Self.name
-        if serverNoContextTakeover { value += "; server_no_context_takeover" }
-        if clientNoContextTakeover { value += "; client_no_context_takeover" }
-        if let serverMaxWindowBits { value += "; server_max_window_bits=\(serverMaxWindowBits)" }
+    package var extensionElement: String {
+        var element = Self.name
+        if serverNoContextTakeover { element += "; server_no_context_takeover" }
+        if clientNoContextTakeover { element += "; client_no_context_takeover" }
+        if let serverMaxWindowBits { element += "; server_max_window_bits=\(serverMaxWindowBits)" }
         switch clientWindow {
         case .unlimited: break
-        case .limitable: value += "; client_max_window_bits"
-        case .limited(let bits): value += "; client_max_window_bits=\(bits)"
+        case .limitable: element += "; client_max_window_bits"
+        case .limited(let bits): element += "; client_max_window_bits=\(bits)"
         }
-        return value
+        return element
     }
 
-    /// Returns the agreement in a server's answer to this offer: an element of `Sec-WebSocket-Extensions` (§7.1).
-    func agreement(_ answer: Range<Int>, in bytes: Span<UInt8>) throws(WebSocketError) -> DeflateAgreement {
+    /// Returns the agreement that results from a server's answer to this offer. The answer is the element of
+    /// `Sec-WebSocket-Extensions` in the range `answer` of `bytes` (RFC 7692 §7.1). Throws if the answer does not fit the offer.
+    func agreement(
+        from answer: Range<Int>, in bytes: Span<UInt8>
+    ) throws(WebSocketError) -> DeflateAgreement {
         let parameters = try DeflateParameters(of: answer, in: bytes)
-        let refusal = WebSocketError.invalidExtensionParameter(Excerpt(bytes.extracting(answer)))
+        let error = WebSocketError.invalidExtensionParameter(Excerpt(bytes.extracting(answer)))
         var agreement = DeflateAgreement(
             serverNoContextTakeover: parameters.serverNoContextTakeover,
             clientNoContextTakeover: parameters.clientNoContextTakeover)
-        // A server accepts an offer with these parameters by repeating them (§7.1.1.1, §7.1.2.1).
-        guard parameters.serverNoContextTakeover || !serverNoContextTakeover else { throw refusal }
+        // A server that accepts an offer with one of the server's parameters must repeat it (RFC 7692 §7.1.1.1, §7.1.2.1).
+        guard parameters.serverNoContextTakeover || !serverNoContextTakeover else { throw error }
         switch parameters.serverWindow {
         case .absent:
-            guard serverMaxWindowBits == nil else { throw refusal }
+            guard serverMaxWindowBits == nil else { throw error }
         case .present(let bits):
-            guard let bits, bits <= serverMaxWindowBits ?? 15 else { throw refusal }
+            guard let bits, bits <= serverMaxWindowBits ?? 15 else { throw error }
             agreement.serverMaxWindowBits = bits
         }
         switch (parameters.clientWindow, clientWindow) {
@@ -72,29 +75,32 @@ package struct DeflateOffer: Hashable, Sendable {
         case (.present(let bits?), .limitable):
             agreement.clientMaxWindowBits = bits
         case (.present(let bits?), .limited(let offered)):
-            guard bits <= offered else { throw refusal }
+            guard bits <= offered else { throw error }
             agreement.clientMaxWindowBits = bits
-        // The server may not limit a window unless that was offered, and must give a value (§7.1.2.2).
+        // The server may limit the client's window only if the offer allows it, and the answer must contain a value (RFC 7692
+        // §7.1.2.2).
         case (.present, .unlimited), (.present(nil), .limitable), (.present(nil), .limited):
-            throw refusal
+            throw error
         }
         return agreement
     }
 
-    /// Returns a server's agreement to one of the offers in a request's `Sec-WebSocket-Extensions`: the first that it supports,
-    /// or nil (§5). It grants the client's parameters and asks for none itself.
-    static func accepted(of offers: Fields) -> DeflateAgreement? {
-        var accepted: DeflateAgreement?
-        for index in offers.indices(of: .secWebSocketExtensions) where accepted == nil {
-            offers.withValue(at: index) { bytes in
+    /// Returns the agreement with which a server accepts an offer in the fields of a request. It accepts the first offer in
+    /// `Sec-WebSocket-Extensions` that it supports; nil if there is none (RFC 7692 §5). The agreement contains the parameters for
+    /// which the client asks, and no others.
+    static func agreement(toOffersIn fields: Fields) -> DeflateAgreement? {
+        var result: DeflateAgreement?
+        for index in fields.indices(of: .secWebSocketExtensions) where result == nil {
+            fields.withValue(at: index) { bytes in
                 ListSyntax.forEachElement(in: bytes) { element in
-                    let name = ListSyntax.principal(of: element, in: bytes)
-                    guard accepted == nil, bytes.equals(lowercased: Self.name, in: name) else { return }
-                    accepted = try? agreement(toOffer: element, in: bytes)
+                    let name = ListSyntax.valueWithoutParameters(of: element, in: bytes)
+                    guard result == nil, bytes.equals(lowercased: Self.name, in: name) else { return }
+                    // The server ignores an offer that it does not support.
+                    result = try? agreement(toOffer: element, in: bytes)
                 }
             }
         }
-        return accepted
+        return result
     }
 
     /// Returns a server's agreement to one offer; throws if the server does not support it.
@@ -106,7 +112,7 @@ package struct DeflateOffer: Hashable, Sendable {
             serverNoContextTakeover: offer.serverNoContextTakeover,
             clientNoContextTakeover: offer.clientNoContextTakeover)
         if case .present(let bits) = offer.serverWindow {
-            // zlib has no raw window of 8 bits, so such an offer is declined.
+            // zlib cannot compress with a window of 8 bits, so the server refuses such an offer.
             guard let bits, bits > 8 else {
                 throw .invalidExtensionParameter(Excerpt(bytes.extracting(element)))
             }
@@ -117,11 +123,12 @@ package struct DeflateOffer: Hashable, Sendable {
     }
 }
 
-/// The parameters of one element (RFC 7692 §7.1).
+/// The parameters of one element of `Sec-WebSocket-Extensions` (RFC 7692 §7.1).
 private struct DeflateParameters {
+    /// The parameter for the size of a window.
     enum Window {
         case absent
-        /// The parameter is present; its value is nil if it has none.
+        /// The parameter is present. Its value is an exponent of 2, or nil if it has none.
         case present(Int?)
     }
 
@@ -130,36 +137,38 @@ private struct DeflateParameters {
     var serverWindow = Window.absent
     var clientWindow = Window.absent
 
+    /// Parses the parameters of an element. Throws if one is unknown or repeated, or has an invalid value.
     init(of element: Range<Int>, in bytes: Span<UInt8>) throws(WebSocketError) {
         var names: Set<String> = []
         var isValid = true
         // The closure cannot modify `self`, which is being initialized.
-        var found = self
+        var parameters = self
         ListSyntax.forEachParameter(of: element, in: bytes) { name, value in
             let name = name.lowercased()
-            if !names.insert(name).inserted { isValid = false }
+            let isRepeated = !names.insert(name).inserted
+            if isRepeated { isValid = false }
             switch name {
             case "server_no_context_takeover":
-                found.serverNoContextTakeover = true
+                parameters.serverNoContextTakeover = true
                 if !value.isEmpty { isValid = false }
             case "client_no_context_takeover":
-                found.clientNoContextTakeover = true
+                parameters.clientNoContextTakeover = true
                 if !value.isEmpty { isValid = false }
             case "server_max_window_bits":
-                found.serverWindow = .present(Self.bits(value))
+                parameters.serverWindow = .present(Self.bits(value))
                 if Self.bits(value) == nil { isValid = false }
             case "client_max_window_bits":
-                found.clientWindow = .present(Self.bits(value))
+                parameters.clientWindow = .present(Self.bits(value))
                 if !value.isEmpty, Self.bits(value) == nil { isValid = false }
             default:
                 isValid = false
             }
         }
         guard isValid else { throw .invalidExtensionParameter(Excerpt(bytes.extracting(element))) }
-        self = found
+        self = parameters
     }
 
-    /// Parses 8 to 15, without leading zeros.
+    /// Returns the number 8 to 15 that a text is, without leading zeros; nil for any other text.
     private static func bits(_ text: String) -> Int? {
         (8...15).first { String($0) == text }
     }

@@ -1,79 +1,83 @@
 // SPDX-License-Identifier: MIT
 
-/// The closing handshake of one WebSocket connection (RFC 6455 §7), for either end.
+/// The closing handshake of one WebSocket connection (RFC 6455 §7), on a client or a server.
 ///
-/// A state machine: it decides what to send, what to do with the connection and its timer, and how the connection ended; the
-/// owner performs these actions. A server closes the connection as soon as both close frames are sent; a client first waits for
-/// the server to close it, so that the port in TIME_WAIT is the server's (§7.1.1). The timer bounds every wait: for the peer's
-/// close frame, for the peer to close the connection, and for a peer that does not read the output.
+/// The type is a state machine. It decides which close frame to send, what to do with the connection and its timer, and how the
+/// connection ended. The owner, which has the connection, performs the actions that it returns.
+///
+/// A server closes the connection as soon as both close frames have been sent. A client first waits for the server to do so, so
+/// that the socket that stays in TIME_WAIT is the server's (RFC 6455 §7.1.1). The timer bounds every wait: for the peer's close
+/// frame, for the peer to close the connection, and for a peer that does not read the output.
 package struct WebSocketClosing: Sendable {
-    /// The state of the closing handshake.
+    /// The state of the closing handshake. The comments name the states that can follow.
     package enum State: Hashable, Sendable {
-        /// No close frame yet. → closing, draining, closed
+        /// Neither end has sent a close frame. → closing, draining, closed
         case open
         /// This end has sent its close frame, and waits for the peer's. → draining, closed
-        case closing(sent: WebSocketClosure)
-        /// Neither end sends another close frame; the connection has to end. → closed
+        case closing(sent: WebSocketCloseFrame)
+        /// Neither end sends another close frame. This end waits for the end of the connection. → closed
         case draining
+        /// The connection has ended.
         case closed
     }
 
-    /// An event of the connection or its owner.
+    /// An event that the owner passes to `handle(_:)`.
     package enum Event: Hashable, Sendable {
         /// The program closes the connection.
-        case close(WebSocketClosure)
+        case close(WebSocketCloseFrame)
         /// The peer's close frame arrived.
-        case received(WebSocketClosure)
+        case received(WebSocketCloseFrame)
         /// The peer violated the protocol.
         case failed(WebSocketError)
-        /// The connection ended: closed by the peer, or as requested with `ConnectionAction.closeWhenSent`.
+        /// The connection ended: the peer closed it, or the owner did so after `ConnectionAction.closeWhenSent`.
         case ended
-        /// The timer that `Actions.timer` started has fired.
+        /// The timer has fired that the owner started for `TimerAction.start`.
         case timedOut
     }
 
-    /// How the connection ended.
+    /// The way in which the connection ended, for the program.
     package enum Outcome: Hashable, Sendable {
         /// The peer sent the first close frame, and this end has answered it.
-        case peerClosed(WebSocketClosure)
+        case peerClosed(WebSocketCloseFrame)
         /// This end sent the first close frame; `answer` is the peer's close frame, or nil if none arrived.
-        case locallyClosed(WebSocketClosure, answer: WebSocketClosure?)
+        case locallyClosed(WebSocketCloseFrame, answer: WebSocketCloseFrame?)
         /// The peer violated the protocol.
         case failed(WebSocketError)
-        /// The connection ended without a close frame, which APIs report as 1006.
+        /// The connection ended without a close frame, which an API reports as the code 1006.
         case lost
     }
 
-    /// The action on the connection.
+    /// What the owner has to do with the connection.
     package enum ConnectionAction: Hashable, Sendable {
+        /// Leave the connection open.
         case keep
-        /// Close it when all output is sent, and then report `.ended`.
+        /// Close the connection when all output is sent, and then pass the event `.ended`.
         case closeWhenSent
-        /// Close it now.
+        /// Close the connection at once.
         case close
     }
 
-    /// The action on the timer that bounds the current wait.
+    /// What the owner has to do with the timer that bounds the current wait. The owner chooses its duration.
     package enum TimerAction: Hashable, Sendable { case keep, start, cancel }
 
-    /// The actions to perform, one field for each kind.
+    /// The actions that the owner has to perform after an event.
     package struct Actions: Hashable, Sendable {
-        /// The close frame to send.
-        package var frame: WebSocketClosure?
+        /// The close frame to send, or nil.
+        package var frame: WebSocketCloseFrame?
         /// The action on the connection.
-        package var wire = ConnectionAction.keep
+        package var connection = ConnectionAction.keep
         /// The action on the timer.
         package var timer = TimerAction.keep
-        /// The outcome; only one event of a connection returns it.
+        /// The outcome to report, or nil. Only one event of each connection has an outcome.
         package var outcome: Outcome?
 
-        /// No actions, unless given.
+        /// Creates actions; by default there is nothing to do.
         package init(
-            frame: WebSocketClosure? = nil, wire: ConnectionAction = .keep, timer: TimerAction = .keep,
-            outcome: Outcome? = nil
+            frame: WebSocketCloseFrame? = nil, connection: ConnectionAction = .keep,
+            timer: TimerAction = .keep, outcome: Outcome? = nil
         ) {
             self.frame = frame
-            self.wire = wire
+            self.connection = connection
             self.timer = timer
             self.outcome = outcome
         }
@@ -81,49 +85,51 @@ package struct WebSocketClosing: Sendable {
 
     /// The state of the closing handshake.
     package private(set) var state = State.open
+    /// This end of the connection.
     private let role: WebSocketRole
 
     /// The closing handshake of an open connection.
     package init(_ role: WebSocketRole) { self.role = role }
 
-    /// The only writer of `state`.
+    /// Advances the state by an event, and returns the actions to perform. No other function changes the state.
     package mutating func handle(_ event: Event) -> Actions {
         switch (state, event) {
-        case (.open, .close(let closure)):
-            state = .closing(sent: closure)
-            return Actions(frame: closure, timer: .start)
-        case (.open, .received(let closure)):
+        case (.open, .close(let closeFrame)):
+            state = .closing(sent: closeFrame)
+            return Actions(frame: closeFrame, timer: .start)
+        case (.open, .received(let closeFrame)):
             state = .draining
             return Actions(
-                frame: closure.answer, wire: afterHandshake, timer: .start, outcome: .peerClosed(closure))
+                frame: closeFrame.answer, connection: actionAfterCloseFrames, timer: .start,
+                outcome: .peerClosed(closeFrame))
         case (.open, .failed(let error)):
             state = .draining
             return Actions(
-                frame: WebSocketClosure(answering: error), wire: .closeWhenSent, timer: .start,
+                frame: WebSocketCloseFrame(answering: error), connection: .closeWhenSent, timer: .start,
                 outcome: .failed(error))
         case (.open, .ended):
             state = .closed
-            return Actions(wire: .close, outcome: .lost)
-        case (.closing(let sent), .received(let closure)):
+            return Actions(connection: .close, outcome: .lost)
+        case (.closing(let sent), .received(let answer)):
             state = .draining
-            return Actions(wire: afterHandshake, outcome: .locallyClosed(sent, answer: closure))
+            return Actions(connection: actionAfterCloseFrames, outcome: .locallyClosed(sent, answer: answer))
         // This end has already sent its close frame, and the timer runs.
         case (.closing, .failed(let error)):
             state = .draining
-            return Actions(wire: .closeWhenSent, outcome: .failed(error))
+            return Actions(connection: .closeWhenSent, outcome: .failed(error))
         case (.closing(let sent), .ended):
             state = .closed
-            return Actions(wire: .close, timer: .cancel, outcome: .locallyClosed(sent, answer: nil))
+            return Actions(connection: .close, timer: .cancel, outcome: .locallyClosed(sent, answer: nil))
         case (.closing(let sent), .timedOut):
             state = .closed
-            return Actions(wire: .close, outcome: .locallyClosed(sent, answer: nil))
+            return Actions(connection: .close, outcome: .locallyClosed(sent, answer: nil))
         case (.draining, .ended):
             state = .closed
-            return Actions(wire: .close, timer: .cancel)
+            return Actions(connection: .close, timer: .cancel)
         case (.draining, .timedOut):
             state = .closed
-            return Actions(wire: .close)
-        // A second request to close, an error after another and a second end have no effect.
+            return Actions(connection: .close)
+        // A second call of the program to close, an error after the first one and a second end have no effect.
         case (.closing, .close), (.draining, .close), (.closed, .close), (.draining, .failed),
             (.closed, .failed), (.closed, .ended):
             return Actions()
@@ -133,8 +139,8 @@ package struct WebSocketClosing: Sendable {
         }
     }
 
-    /// The action once both close frames are sent: the server closes the connection.
-    private var afterHandshake: ConnectionAction {
+    /// The action on the connection once both close frames have been sent: only a server closes it.
+    private var actionAfterCloseFrames: ConnectionAction {
         switch role {
         case .client: .keep
         case .server: .closeWhenSent

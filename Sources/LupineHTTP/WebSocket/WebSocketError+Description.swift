@@ -7,11 +7,11 @@ extension WebSocketError: CustomStringConvertible {
         case .notSwitched(let status):
             "the server answered the WebSocket handshake with \(status), not with 101"
         case .invalidUpgrade(let value):
-            "the handshake needs \"Upgrade: websocket\"\(seen(value))"
+            "the handshake needs \"Upgrade: websocket\"\(suffix(for: value))"
         case .connectionWithoutUpgrade:
             "the handshake needs \"Connection: Upgrade\""
         case .invalidAccept(let value):
-            "Sec-WebSocket-Accept does not belong to the key that was sent\(seen(value))"
+            "Sec-WebSocket-Accept does not belong to the key that was sent\(suffix(for: value))"
         case .subprotocolNotOffered(let value):
             "the server chose a subprotocol that was not offered: \(value)"
         case .extensionNotOffered(let value):
@@ -21,9 +21,9 @@ extension WebSocketError: CustomStringConvertible {
         case .notAnUpgradeRequest:
             "a WebSocket handshake is a GET in HTTP/1.1"
         case .unsupportedVersion(let value):
-            "only version 13 of the WebSocket protocol is spoken\(seen(value))"
+            "only version 13 of the WebSocket protocol is spoken\(suffix(for: value))"
         case .invalidKey(let value):
-            "Sec-WebSocket-Key is not the base64 of 16 bytes\(seen(value))"
+            "Sec-WebSocket-Key is not the base64 of 16 bytes\(suffix(for: value))"
         case .reservedBits(let octet):
             "a frame has reserved bits set: its first byte is 0x\(String(octet, radix: 16))"
         case .reservedOpcode(let opcode):
@@ -61,5 +61,8 @@ extension WebSocketError: CustomStringConvertible {
         }
     }
 
-    private func seen(_ value: Excerpt?) -> String { value.map { ", not \($0)" } ?? ", and it is missing" }
+    /// Returns the end of a description: the received value in place of the required one, or that it is missing.
+    private func suffix(for value: Excerpt?) -> String {
+        value.map { ", not \($0)" } ?? ", and it is missing"
+    }
 }

@@ -2,42 +2,44 @@
 
 /// The errors of a WebSocket: of its handshake, of the peer's frames, or of a frame to be sent (RFC 6455, RFC 7692).
 ///
-/// Separate from ``HTTPError``, because an endpoint answers an error of this protocol with a close frame, whose code is
-/// `closeCode`. Offsets count from the first octet of the message or close frame.
+/// Errors of WebSocket are not cases of ``HTTPError``, because an endpoint answers them with a close frame. Offsets count from
+/// the first octet of the message, or of the payload of the close frame.
 public enum WebSocketError: Error, Hashable, Sendable {
-    // MARK: The server's response
+    // MARK: Errors in the server's response
 
     /// The status of the response is not 101.
     case notSwitched(status: Int)
-    /// `Upgrade` in the response is not `websocket`; nil if it is absent.
+    /// `Upgrade` in the request or the response is not `websocket`; nil if it is absent.
     case invalidUpgrade(Excerpt?)
-    /// `Connection` in the response does not contain `upgrade`.
+    /// `Connection` in the request or the response does not contain `upgrade`.
     case connectionWithoutUpgrade
-    /// `Sec-WebSocket-Accept` in the response does not match the key: the response is not that of a WebSocket server.
+    /// `Sec-WebSocket-Accept` in the response does not match the key, or is absent (nil): the response is not that of a WebSocket
+    /// server.
     case invalidAccept(Excerpt?)
-    /// The server chose a subprotocol that was not offered, or several.
+    /// The server chose a subprotocol that the client did not offer, or several.
     case subprotocolNotOffered(Excerpt)
-    /// The server chose an extension that was not offered, or one of them twice.
+    /// The server chose an extension that the client did not offer, or the same one twice.
     case extensionNotOffered(Excerpt)
-    /// A parameter of an extension is unknown, repeated, has an invalid value, or was not offered.
+    /// A parameter of an extension is unknown or repeated, has an invalid value, or does not fit the client's offer.
     case invalidExtensionParameter(Excerpt)
 
-    // MARK: The client's request
+    // MARK: Errors in the client's request
 
     /// The request is not a `GET` in HTTP/1.1.
     case notAnUpgradeRequest
-    /// `Sec-WebSocket-Version` is not 13.
+    /// `Sec-WebSocket-Version` is not 13; nil if it is absent.
     case unsupportedVersion(Excerpt?)
-    /// `Sec-WebSocket-Key` is not the base64 of 16 octets.
+    /// `Sec-WebSocket-Key` is not the base64 of 16 octets, or occurs more than once; nil if it is absent.
     case invalidKey(Excerpt?)
 
-    // MARK: The peer's frames
+    // MARK: Errors in the peer's frames
 
-    /// A reserved bit is set that no negotiated extension defines; `octet` is the first one of the frame, which contains the bit.
+    /// A reserved bit is set that no negotiated extension defines. `octet` is the first octet of the frame, which contains the
+    /// bit.
     case reservedBits(octet: UInt8)
     /// A frame has an opcode that is reserved.
     case reservedOpcode(UInt8)
-    /// A control frame is not the last fragment.
+    /// A control frame is fragmented: it is not marked as the last fragment.
     case fragmentedControlFrame(opcode: UInt8)
     /// A control frame has more than 125 octets of payload.
     case controlFrameTooLong(opcode: UInt8)
@@ -55,7 +57,8 @@ public enum WebSocketError: Error, Hashable, Sendable {
     case messageInsideMessage
     /// A message is larger than the limit. No octet above the limit was stored.
     case messageTooBig(limit: Int)
-    /// Text or a close frame's reason is not UTF-8: the octet at the offset, or the end, is invalid there.
+    /// The text of a message or the reason of a close frame is not UTF-8. The octet at the offset is invalid, or the text ends
+    /// there within a character.
     case invalidUTF8(offset: Int)
     /// A close frame's payload is one octet, too short for a code.
     case closePayloadTooShort
@@ -64,7 +67,7 @@ public enum WebSocketError: Error, Hashable, Sendable {
     /// A compressed message cannot be decompressed.
     case invalidCompression
 
-    // MARK: The frame to be sent
+    // MARK: Errors in the frame to be sent
 
     /// The code of a close frame to be sent is not allowed in a frame.
     case invalidCloseCodeToSend(UInt16)
@@ -86,7 +89,7 @@ public enum WebSocketError: Error, Hashable, Sendable {
         }
     }
 
-    /// The code of the close frame that answers the error (RFC 6455 §7.4.1).
+    /// The code of the close frame with which an endpoint answers the error (RFC 6455 §7.4.1).
     package var closeCode: WebSocketCloseCode {
         switch self {
         case .messageTooBig: .messageTooBig

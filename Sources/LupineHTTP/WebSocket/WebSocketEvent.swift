@@ -14,11 +14,11 @@ package struct WebSocketMessage: Hashable, Sendable {
     package var kind: Kind
     /// The unmasked octets; those of text are UTF-8, unless they are compressed.
     package var octets: [UInt8]
-    /// Whether the octets are compressed (RFC 7692). The receiver then has to check the size and the UTF-8 of the decompressed
-    /// message.
+    /// Whether the octets are compressed (RFC 7692). The owner of the codec decompresses them, and has to check the size and the
+    /// UTF-8 of the decompressed message.
     package var isCompressed: Bool
 
-    /// A message with these parts.
+    /// Creates a message.
     package init(_ kind: Kind, _ octets: [UInt8], isCompressed: Bool = false) {
         self.kind = kind
         self.octets = octets
@@ -26,16 +26,16 @@ package struct WebSocketMessage: Hashable, Sendable {
     }
 }
 
-/// An event in the octets that a WebSocket codec received.
+/// What `WebSocketCodec.next` found in the received octets: a message, a control frame, or the need for more octets.
 package enum WebSocketEvent: Hashable, Sendable {
-    /// All input was consumed and more is needed.
+    /// The codec has consumed all input and needs more.
     case needMore
     /// A message is complete.
     case message(WebSocketMessage)
-    /// A ping, to be answered with a pong of the same payload.
+    /// A ping, with its payload. The owner of the codec answers it with a pong of the same payload.
     case ping([UInt8])
-    /// A pong, solicited or not.
+    /// A pong, with its payload; a peer may also send one without a ping.
     case pong([UInt8])
-    /// The peer's close frame; nothing after it is read.
-    case close(WebSocketClosure)
+    /// The peer's close frame. The codec drops everything after it.
+    case close(WebSocketCloseFrame)
 }

@@ -3,39 +3,42 @@
 /// The head of a frame, before its payload (RFC 6455 §5.2).
 struct WebSocketFrameHead: Hashable, Sendable {
     /// The maximum payload of a control frame (§5.5).
-    static let longestControlPayload = 125
+    static let maximumControlPayloadLength = 125
 
-    /// Whether it is the last frame of its message.
+    /// Whether the frame is the last one of its message.
     var isFinal: Bool
-    /// Whether the message that it begins is compressed: the first reserved bit (RFC 7692 §6).
+    /// Whether the message that begins with the frame is compressed: the first reserved bit (RFC 7692 §6).
     var isCompressed: Bool
+    /// The type of the frame.
     var opcode: WebSocketOpcode
     /// The length of the payload in octets.
     var length: Int
-    /// The key of a client's frame.
+    /// The masking key of a client's frame; nil in a server's frame.
     var mask: WebSocketMask?
 
     /// Writes the head, with the length in as few octets as possible.
     func encode(into output: inout [UInt8]) {
+        // In the first octet, 0x80 is the bit FIN, 0x40 the first reserved bit.
         output.append((isFinal ? 0x80 : 0) | (isCompressed ? 0x40 : 0) | opcode.rawValue)
-        // Instead of a length above 125, 126 announces 2 octets with the length, and 127 announces 8.
-        let masked: UInt8 = mask == nil ? 0 : 0x80
+        // The second octet contains the mask bit and a length up to 125. Instead of a greater length it contains 126 or 127,
+        // which announce a length in the next 2 or 8 octets.
+        let maskBit: UInt8 = mask == nil ? 0 : 0x80
         if length <= 125 {
-            output.append(masked | UInt8(truncatingIfNeeded: length))
+            output.append(maskBit | UInt8(truncatingIfNeeded: length))
         } else if length <= 0xFFFF {
-            output.append(masked | 126)
+            output.append(maskBit | 126)
             append(UInt64(length), octets: 2, to: &output)
         } else {
-            output.append(masked | 127)
+            output.append(maskBit | 127)
             append(UInt64(length), octets: 8, to: &output)
         }
         if let mask { append(UInt64(mask.key), octets: 4, to: &output) }
     }
 
-    /// Appends the lowest octets of a number in network byte order.
+    /// Appends the lowest `octets` octets of a number in network byte order.
     private func append(_ number: UInt64, octets: Int, to output: inout [UInt8]) {
-        for place in stride(from: (octets - 1) * 8, through: 0, by: -8) {
-            output.append(UInt8(truncatingIfNeeded: number >> UInt64(place)))
+        for shift in stride(from: (octets - 1) * 8, through: 0, by: -8) {
+            output.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
         }
     }
 }

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: MIT
 
-/// Parses the heads of frames, octet by octet, and refuses those that the peer may not send (RFC 6455 §5.2).
+/// Parses the heads of a peer's frames, octet by octet, and refuses those that the peer may not send (RFC 6455 §5.2).
 ///
-/// It checks one frame at a time; `WebSocketReader` assembles messages from frames. It throws at the first octet that violates a
-/// rule.
+/// The parser throws at the first octet that violates a rule. It checks each frame by itself; `WebSocketReader` assembles
+/// messages from frames, and checks their order.
 struct WebSocketFrameHeadParser {
     private enum State {
+        /// Before the first octet.
         case first
+        /// Before the second octet.
         case second(WebSocketFrameHead)
-        /// In a length of 2 or 8 octets, of which `remaining` are still missing. `minimum` is the least value that needs so many.
+        /// In a length of 2 or 8 octets, of which `remaining` are still missing. `value` is the number in the octets so far. The
+        /// whole length must be at least `minimum`, because a lesser one has to be written in fewer octets.
         case length(WebSocketFrameHead, isMasked: Bool, remaining: Int, minimum: UInt64, value: UInt64)
-        /// In a masking key, of which `remaining` octets are still missing.
+        /// In a masking key, of which `remaining` octets are still missing. `key` contains the octets so far.
         case mask(WebSocketFrameHead, remaining: Int, key: UInt32)
     }
 
     private var state = State.first
-    /// The local role; the frames are the peer's.
+    /// The role of this end of the connection; the frames are those of the other end.
     private let role: WebSocketRole
-    /// Whether permessage-deflate was negotiated, which defines the first reserved bit.
+    /// Whether permessage-deflate has been negotiated, which defines the first reserved bit.
     private let allowsCompression: Bool
 
     init(_ role: WebSocketRole, allowsCompression: Bool) {
@@ -25,14 +28,14 @@ struct WebSocketFrameHeadParser {
         self.allowsCompression = allowsCompression
     }
 
-    /// Parses one octet. Returns the head if that was its last octet; the parser is then ready for the next frame.
+    /// Parses one octet. Returns the head if the octet was its last one; the parser is then ready for the next frame.
     mutating func parse(_ octet: UInt8) throws(WebSocketError) -> WebSocketFrameHead? {
         switch state {
         case .first:
             state = .second(try parseFirstOctet(octet))
             return nil
         case .second(let head):
-            return try parseLength(octet, head)
+            return try parseSecondOctet(octet, head)
         case .length(var head, let isMasked, let remaining, let minimum, let value):
             // The high bit of a length of 8 octets must be zero.
             if remaining == 8, octet >= 0x80 { throw .lengthOverflow }
@@ -45,7 +48,7 @@ struct WebSocketFrameHeadParser {
             guard value >= minimum else { throw .lengthNotMinimal(value) }
             guard let length = Int(exactly: value) else { throw .lengthOverflow }
             head.length = length
-            return finish(head, isMasked: isMasked)
+            return endLength(head, isMasked: isMasked)
         case .mask(var head, let remaining, let key):
             let key = key << 8 | UInt32(octet)
             guard remaining == 1 else {
@@ -64,18 +67,19 @@ struct WebSocketFrameHeadParser {
             throw .reservedOpcode(octet & 0x0F)
         }
         let isCompressed = octet & 0x40 != 0
-        // The bit applies to a message, so it is allowed only in the first frame (RFC 7692 §6).
+        // The compression bit applies to a whole message, so only the first frame of a message may have it (RFC 7692 §6).
         let mayBeCompressed = allowsCompression && (opcode == .text || opcode == .binary)
-        // 0x30 are the other two reserved bits.
+        // 0x40 is the first reserved bit, 0x30 are the other two.
         guard octet & 0x30 == 0, !isCompressed || mayBeCompressed else { throw .reservedBits(octet: octet) }
+        // The bit FIN.
         let isFinal = octet & 0x80 != 0
         guard isFinal || !opcode.isControl else { throw .fragmentedControlFrame(opcode: opcode.rawValue) }
         return WebSocketFrameHead(
             isFinal: isFinal, isCompressed: isCompressed, opcode: opcode, length: 0, mask: nil)
     }
 
-    /// Parses the mask bit, and the length or its first octet.
-    private mutating func parseLength(
+    /// Parses the second octet: the mask bit, and either the length or, as 126 or 127, the number of octets in which it follows.
+    private mutating func parseSecondOctet(
         _ octet: UInt8, _ head: WebSocketFrameHead
     ) throws(WebSocketError) -> WebSocketFrameHead? {
         var head = head
@@ -87,7 +91,7 @@ struct WebSocketFrameHeadParser {
         let length = octet & 0x7F
         if length <= 125 {
             head.length = Int(length)
-            return finish(head, isMasked: isMasked)
+            return endLength(head, isMasked: isMasked)
         }
         guard !head.opcode.isControl else { throw .controlFrameTooLong(opcode: head.opcode.rawValue) }
         if length == 126 {
@@ -98,8 +102,8 @@ struct WebSocketFrameHeadParser {
         return nil
     }
 
-    /// Ends the length: returns the head unless a masking key follows.
-    private mutating func finish(_ head: WebSocketFrameHead, isMasked: Bool) -> WebSocketFrameHead? {
+    /// Continues after the length: returns the head, or nil if a masking key follows.
+    private mutating func endLength(_ head: WebSocketFrameHead, isMasked: Bool) -> WebSocketFrameHead? {
         state = isMasked ? .mask(head, remaining: 4, key: 0) : .first
         return isMasked ? nil : head
     }

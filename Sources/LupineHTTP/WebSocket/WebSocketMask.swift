@@ -2,22 +2,22 @@
 
 /// The masking key of a client's frame (RFC 6455 §5.3).
 ///
-/// Masking prevents a script from choosing the octets that an intermediary sees, so each frame needs a new, unpredictable key.
-/// This module has no random numbers: the sender of the frame supplies the key.
+/// Masking prevents a script in a client from choosing the octets that an intermediary sees. Each frame therefore needs a new,
+/// unpredictable key. This module has no random numbers: the caller that sends a frame passes the key.
 package struct WebSocketMask: Hashable, Sendable {
-    /// The four octets, the first in the highest byte.
+    /// The four octets of the key, the first in the highest byte.
     package let key: UInt32
 
     /// Creates a mask.
     ///
-    /// - Parameter key: the four octets, the first in the highest byte.
+    /// - Parameter key: The four octets of the key, the first in the highest byte.
     package init(key: UInt32) { self.key = key }
 
-    /// Masks or unmasks, which is the same operation, the octets from `start` on; the first of them is at `payloadOffset` in the
-    /// payload.
+    /// Masks or unmasks the octets from `start` on, which is the same operation. The first of them is the octet at
+    /// `payloadOffset` of the frame's payload.
     func apply(to octets: inout MutableSpan<UInt8>, from start: Int, payloadOffset: Int) {
-        // The key twice, its first octet in the lowest byte, rotated so that byte `index & 7` of `pattern` masks the octet at
-        // `index`.
+        // `word` contains the key twice, with its first octet in the lowest byte. `pattern` is `word` rotated, so that its byte
+        // `index & 7` masks the octet at `index`. The last `& 63` avoids a shift by 64, if there is nothing to rotate.
         let word = UInt64(key.byteSwapped) | UInt64(key.byteSwapped) << 32
         let shift = UInt64(truncatingIfNeeded: (payloadOffset &- start) & 3) &* 8
         let pattern = word >> shift | word << ((64 &- shift) & 63)

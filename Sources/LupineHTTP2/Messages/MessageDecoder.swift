@@ -43,7 +43,7 @@ package enum MessageDecoder {
     /// Returns the trailers of a message, without fields that are not allowed in trailers (RFC 9110 §6.5.1).
     package static func trailers(_ list: HeaderList) throws(MessageError) -> Fields {
         let pseudo = try PseudoFields(list, in: .trailers)
-        return TrailerRule.allowed(try pseudo.fields(of: list))
+        return TrailerRule.removingForbiddenFields(from: try pseudo.fields(of: list))
     }
 
     /// Returns a request. `allowsProtocol` says whether this endpoint has allowed extended CONNECT.
@@ -132,7 +132,7 @@ package enum MessageDecoder {
         for index in octets.indices where octets[index] &- 0x21 >= 0x5E {
             throw .invalidPseudoField(name, Excerpt(octets))
         }
-        do throws(HTTPError) { return try RequestTarget.parsed(text, method: method) } catch {
+        do throws(HTTPError) { return try RequestTarget.parse(text, method: method) } catch {
             throw .invalidPseudoField(name, Excerpt(octets))
         }
     }

@@ -14,8 +14,8 @@ package enum MessageEncoder {
         try head.target.validate(for: head.method)
         try body.validate()
         // The connection fields include the framing fields and `Host`. Most requests have none, and need no search for each.
-        let mayHoldConnectionFields = head.fields.mayHoldConnectionFields
-        if mayHoldConnectionFields { try refuseFraming(head.fields) }
+        let mayContainConnectionFields = head.fields.mayContainConnectionFields
+        if mayContainConnectionFields { try refuseFraming(head.fields) }
         var list = HeaderList()
         reserve(for: head, in: &list)
         list.append(":method", head.method.rawValue)
@@ -24,11 +24,11 @@ package enum MessageEncoder {
             list.append(":authority", head.target.description)
         case .origin(let path):
             list.append(":scheme", scheme)
-            try appendAuthority(head, mayHaveHost: mayHoldConnectionFields, to: &list)
+            try appendAuthority(head, mayHaveHost: mayContainConnectionFields, to: &list)
             list.append(":path", path, indexing: .without)
         case .asterisk:
             list.append(":scheme", scheme)
-            try appendAuthority(head, mayHaveHost: mayHoldConnectionFields, to: &list)
+            try appendAuthority(head, mayHaveHost: mayContainConnectionFields, to: &list)
             list.append(":path", "*")
         case .absolute(let text):
             try appendAbsolute(text, head.method, to: &list)

@@ -65,7 +65,7 @@ struct PseudoFields {
     /// if a field is invalid.
     func fields(of list: HeaderList) throws(MessageError) -> Fields {
         // The fields share the octets of the list.
-        var fields = Fields(over: list.octets, reserving: list.count &- count)
+        var fields = Fields(over: list.octets, reservingEntries: list.count &- count)
         var cookies: [UInt8]?
         let octets = list.octets.span
         for index in count..<list.count {
@@ -81,7 +81,7 @@ struct PseudoFields {
                 joined.append(value, value.indices)
                 cookies = joined
             } else {
-                fields.adopt(name: nameRange, value: valueRange)
+                fields.appendEntry(name: nameRange, value: valueRange)
             }
         }
         if let cookies { try Self.append(.cookie, cookies.span, to: &fields) }

@@ -75,6 +75,6 @@ extension FieldName {
     /// The field with the priority of a request: RFC 9218 §5.
     package static let priority: FieldName = {
         let name = Array("Priority".utf8)
-        return FieldName(checked: name.span, name.indices)
+        return FieldName(validated: name.span, name.indices)
     }()
 }

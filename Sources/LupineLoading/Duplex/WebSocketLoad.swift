@@ -36,7 +36,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     /// How long each step of the closing handshake may take.
     private static let closeTimeout = Duration.seconds(5)
     /// The handshake of the last request. A redirect or a challenge leads to a new request, with a new `Sec-WebSocket-Key`.
-    private let handshake = Lock<WebSocketHandshake?>(nil)
+    private let handshake = Lock<WebSocketClientHandshake?>(nil)
 
     /// - Parameters:
     ///   - socket: The task's WebSocket.
@@ -140,7 +140,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     /// negotiates the extensions.
     private func addHandshakeFields(to request: inout URLRequest) {
         let key = WebSocketKey(UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
-        var handshake = WebSocketHandshake(key, deflate: offersCompression ? DeflateOffer() : nil)
+        var handshake = WebSocketClientHandshake(key, deflate: offersCompression ? DeflateOffer() : nil)
         var fields = Fields()
         request.headerList.set("Sec-WebSocket-Extensions", nil)
         do throws(HTTPError) {

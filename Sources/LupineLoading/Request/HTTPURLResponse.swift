@@ -318,7 +318,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     private static func contents(url: URL, type: String?, length: Int64) -> Contents {
         let type = type ?? ""
         let fullRange = 0..<type.utf8.count
-        let withoutParameters = ListSyntax.principal(of: fullRange, in: type.utf8.span)
+        let withoutParameters = ListSyntax.valueWithoutParameters(of: fullRange, in: type.utf8.span)
         let mimeType =
             withoutParameters == fullRange
             ? type : String(decoding: Array(type.utf8)[withoutParameters], as: UTF8.self)

@@ -29,7 +29,7 @@ enum SuggestedFilename {
     /// parameter `filename*`, which can have characters outside of ASCII, takes precedence over `filename`.
     static func proposed(by disposition: String) -> String? {
         var octets = Array(disposition.utf8)
-        let dispositionType = ListSyntax.principal(of: 0..<octets.count, in: octets.span)
+        let dispositionType = ListSyntax.valueWithoutParameters(of: 0..<octets.count, in: octets.span)
         // Some servers omit the disposition type, so that the value begins with a parameter. Then inserts a type.
         if octets[dispositionType].contains(UInt8(ascii: "=")) {
             octets.insert(contentsOf: Array("attachment;".utf8), at: 0)

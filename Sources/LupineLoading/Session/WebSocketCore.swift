@@ -33,7 +33,7 @@ final class WebSocketCore: WebSocketOwner {
         case send(WebSocketMessage, number: Int)
         case ping
         /// Sends a close frame, which starts the closing handshake.
-        case close(WebSocketClosure)
+        case close(WebSocketCloseFrame)
         case setMessageLimit(Int)
         /// Delivers received messages again.
         case resume
@@ -175,7 +175,7 @@ final class WebSocketCore: WebSocketOwner {
     func close(_ code: URLSessionWebSocketTask.CloseCode, reason: Data?) -> Bool {
         let reason = reason.map { Self.validUTF8(Array($0)) } ?? []
         let frame =
-            (try? WebSocketClosure(WebSocketCloseCode(rawValue: UInt16(code.rawValue)), reason: reason))
+            (try? WebSocketCloseFrame(WebSocketCloseCode(rawValue: UInt16(code.rawValue)), reason: reason))
             ?? .empty
         let isOpen = state.withLock { state -> Bool in
             if case .ended = state.phase { return false }
@@ -196,9 +196,9 @@ final class WebSocketCore: WebSocketOwner {
         return isOpen
     }
 
-    /// Returns the reason if it is valid UTF-8, otherwise an empty one. `WebSocketClosure` shortens a reason that is too long.
+    /// Returns the reason if it is valid UTF-8, otherwise an empty one. `WebSocketCloseFrame` shortens a reason that is too long.
     private static func validUTF8(_ reason: [UInt8]) -> [UInt8] {
-        var progress = UTF8Progress()
+        var progress = UTF8Validator()
         return progress.validate(reason.span) == nil && progress.isBetweenCharacters ? reason : []
     }
 
@@ -386,7 +386,7 @@ final class WebSocketCore: WebSocketOwner {
     }
 
     /// Converts a close frame for the program. A code that has no case in `CloseCode` becomes `invalid` (U-8.8).
-    private static func closeStatus(of frame: WebSocketClosure) -> CloseStatus {
+    private static func closeStatus(of frame: WebSocketCloseFrame) -> CloseStatus {
         let code = frame.code.map {
             URLSessionWebSocketTask.CloseCode(rawValue: Int($0.rawValue)) ?? .invalid
         }

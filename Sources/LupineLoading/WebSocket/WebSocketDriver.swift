@@ -110,7 +110,7 @@ final class WebSocketDriver: UpgradeHandler {
     }
 
     /// Starts the closing handshake.
-    func close(_ closure: WebSocketClosure) { handle(.close(closure), nil) }
+    func close(_ closure: WebSocketCloseFrame) { handle(.close(closure), nil) }
 
     /// Closes the connection without a closing handshake.
     func abort() {
@@ -241,7 +241,7 @@ final class WebSocketDriver: UpgradeHandler {
     /// Returns the message; throws if it is text but not valid UTF-8 (RFC 6455 §8.1).
     private static func validated(_ message: WebSocketMessage) throws(WebSocketError) -> WebSocketMessage {
         guard message.kind == .text else { return message }
-        var progress = UTF8Progress()
+        var progress = UTF8Validator()
         if let offset = progress.validate(message.octets.span) { throw .invalidUTF8(offset: offset) }
         guard progress.isBetweenCharacters else { throw .invalidUTF8(offset: message.octets.count) }
         return message
@@ -282,7 +282,7 @@ final class WebSocketDriver: UpgradeHandler {
         case .start: wire.startTimer { [weak self] in self?.handle(.timedOut, nil) }
         case .cancel: wire.cancelTimer()
         }
-        switch actions.wire {
+        switch actions.connection {
         case .keep: break
         case .closeWhenSent:
             if hasBufferedOutput { closesWhenDrained = true } else { end() }

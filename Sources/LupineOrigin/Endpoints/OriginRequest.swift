@@ -64,7 +64,7 @@ package struct OriginRequest: Sendable {
     /// The media type of the body, in lowercase, without parameters; nil without `Content-Type`.
     package var mediaType: String? {
         head.fields.withFirstValue(of: .contentType) { bytes in
-            let range = ListSyntax.principal(of: 0..<bytes.count, in: bytes)
+            let range = ListSyntax.valueWithoutParameters(of: 0..<bytes.count, in: bytes)
             return ListSyntax.unquoted(bytes, range).lowercased()
         }
     }

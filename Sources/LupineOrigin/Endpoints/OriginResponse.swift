@@ -65,7 +65,7 @@ package struct OriginResponse {
     /// Creates the response to an invalid WebSocket handshake. HTTP/2 does not send the connection-specific fields of the
     /// response.
     init(refusing error: WebSocketError) {
-        let refusal = WebSocketAcceptance.refusal(error)
+        let refusal = WebSocketServerHandshake.refusal(error)
         self.init(Int(refusal.status.code))
         fields = refusal.fields
     }

@@ -34,7 +34,7 @@ package struct WebSocketBehaviour: Sendable {
     /// Octets that the origin sends after the handshake without framing.
     var rawOctets: [UInt8] = []
     /// The close frame that the origin sends after these messages and octets.
-    var closeFrame: WebSocketClosure?
+    var closeFrame: WebSocketCloseFrame?
     /// The size in octets of the fragments of sent messages; nil for one frame per message.
     var fragmentSize: Int?
     /// The number of echoed messages after which the origin closes the connection without a close frame.
@@ -72,10 +72,10 @@ package struct WebSocketBehaviour: Sendable {
     }
 
     /// Returns the content of a close frame; without a code for 0. Refuses an illegal code or reason.
-    private static func closure(_ code: Int, _ reason: String) throws(Refusal) -> WebSocketClosure {
+    private static func closure(_ code: Int, _ reason: String) throws(Refusal) -> WebSocketCloseFrame {
         if code == 0 { return .empty }
         do throws(WebSocketError) {
-            return try WebSocketClosure(
+            return try WebSocketCloseFrame(
                 WebSocketCloseCode(rawValue: UInt16(clamping: code)), reason: Array(reason.utf8))
         } catch {
             throw .badRequest(error.description)

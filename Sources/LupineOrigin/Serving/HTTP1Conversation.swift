@@ -210,9 +210,9 @@ final class HTTP1Conversation: Conversation {
     private func acceptWebSocket(
         with behaviour: WebSocketBehaviour, _ head: RequestHead, _ connection: ServerConnection
     ) throws(Refusal) -> OriginResponse? {
-        let acceptance: WebSocketAcceptance
+        let acceptance: WebSocketServerHandshake
         do throws(WebSocketError) {
-            acceptance = try WebSocketAcceptance(
+            acceptance = try WebSocketServerHandshake(
                 head, subprotocols: behaviour.subprotocols, allowsCompression: behaviour.acceptsCompression)
         } catch { return OriginResponse(refusing: error) }
         do throws(HTTPError) {

@@ -9,9 +9,9 @@ extension HTTP2Conversation {
     func acceptWebSocket(
         _ behaviour: WebSocketBehaviour, _ head: RequestHead, on stream: OriginStream
     ) throws(Refusal) -> OriginResponse? {
-        let acceptance: WebSocketAcceptance
+        let acceptance: WebSocketServerHandshake
         do throws(WebSocketError) {
-            acceptance = try WebSocketAcceptance(
+            acceptance = try WebSocketServerHandshake(
                 head, subprotocols: behaviour.subprotocols, allowsCompression: behaviour.acceptsCompression)
         } catch { return OriginResponse(refusing: error) }
         send(acceptance.response, on: stream)

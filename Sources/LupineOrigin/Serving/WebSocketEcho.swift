@@ -137,7 +137,7 @@ final class WebSocketEcho: Conversation {
     }
 
     /// Answers a close frame, and ends the transport if both sides have sent one.
-    private func answerClose(_ closure: WebSocketClosure, _ transport: some WebSocketTransport) {
+    private func answerClose(_ closure: WebSocketCloseFrame, _ transport: some WebSocketTransport) {
         let actions = codec.close(.received(closure), mask: nil, into: &transport.output)
         switch actions.wire {
         case .keep: break

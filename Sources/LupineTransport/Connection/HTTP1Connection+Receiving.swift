@@ -129,7 +129,7 @@ extension HTTP1Connection {
         if machine.state == .upgraded { return handleUpgraded(bytes) }
         var start = 0
         while true {
-            let event: WireEvent
+            let event: ResponseEvent
             let consumed: Int
             let remaining = bytes.extracting(droppingFirst: start)
             do throws(HTTPError) {

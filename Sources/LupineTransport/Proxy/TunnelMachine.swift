@@ -106,7 +106,7 @@ package struct TunnelMachine {
         }
         var consumed = 0
         while true {
-            let event: WireEvent
+            let event: ResponseEvent
             do throws(HTTPError) {
                 let (next, count) = try codec.next(bytes.extracting(consumed...))
                 event = next
@@ -118,10 +118,10 @@ package struct TunnelMachine {
             case .interim:
                 continue
             // The codec hands the connection over after a 2xx response to CONNECT.
-            case .head(let head, framing: .handover, keepAlive: _):
+            case .head(let head, framing: .handover, allowsReuse: _):
                 state = .established
                 return .established(head, consumed: consumed)
-            case .head(let head, framing: _, keepAlive: _):
+            case .head(let head, framing: _, allowsReuse: _):
                 throw fail(head.status.code == 407 ? .authenticationRequired(head) : .refused(head))
             case .content, .end, .handover:
                 preconditionFailure("nothing comes before a head, and nothing is asked for after it")

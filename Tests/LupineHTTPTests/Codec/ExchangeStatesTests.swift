@@ -19,7 +19,7 @@ import Testing
         init(_ states: ExchangeStates) {
             request = states.request
             response = states.response
-            keepAlive = states.keepAlive
+            keepAlive = states.allowsReuse
         }
 
         init(_ request: ExchangeStates.Request, _ response: ExchangeStates.Response, _ keepAlive: Bool) {

@@ -12,7 +12,7 @@ import Testing
         var encoder = encoder
         var output: [UInt8] = []
         for count in pieces {
-            try encoder.content(count, into: &output)
+            try encoder.beginContent(count, into: &output)
             output += [UInt8](repeating: 0x2E, count: count)
         }
         try encoder.end(trailers: trailers, into: &output)
@@ -32,7 +32,7 @@ import Testing
         for count in [15, 255, 256, 0xABCDE, Int.max] {
             var encoder = BodyEncoder(.unknown)
             var output: [UInt8] = []
-            try encoder.content(count, into: &output)
+            try encoder.beginContent(count, into: &output)
             #expect(output == Array((String(count, radix: 16) + "\r\n").utf8))
         }
     }
@@ -87,7 +87,7 @@ import Testing
         #expect(throws: HTTPError.bodyLengthMismatch(announced: announced, given: given)) {
             var encoder = BodyEncoder(body)
             var output: [UInt8] = []
-            for count in pieces { try encoder.content(count, into: &output) }
+            for count in pieces { try encoder.beginContent(count, into: &output) }
             try encoder.end(trailers: Fields(), into: &output)
         }
     }

@@ -59,7 +59,9 @@ import Testing
         var found: [String] = []
         ListSyntax.forEachParameter(of: 0..<bytes.count, in: bytes.span) { found.append("\($0)=\($1)") }
         #expect(found == expected)
-        #expect(bytes.span.text(ListSyntax.principal(of: 0..<bytes.count, in: bytes.span)) == principal)
+        #expect(
+            bytes.span.text(ListSyntax.valueWithoutParameters(of: 0..<bytes.count, in: bytes.span))
+                == principal)
     }
 
     @Test func theFirstParameterOfANameIsFoundInAnyCase() {

@@ -20,7 +20,7 @@ import Testing
         let bytes = Array("HTTP/1.1 200 OK\r\n\(text)\r\n".utf8)
         let end = try parser.scan(bytes.span)
         #expect(end == bytes.count)
-        return parser.take(bytes.span).fields
+        return parser.extractHead(from: bytes.span).fields
     }
 
     static func lines(_ fields: Fields) -> [String] {
@@ -188,7 +188,7 @@ import Testing
         var parser = HeadParser(.response, limits: limits, leniency: .strict)
         let bytes = Array("HTTP/1.1 200 OK\r\n\(longest): v\r\n\r\n".utf8)
         #expect(try parser.scan(bytes.span) == bytes.count)
-        let fields = parser.take(bytes.span).fields
+        let fields = parser.extractHead(from: bytes.span).fields
         #expect(fields[try FieldName(longest)] == "v")
         #expect(Self.encoded(fields) == "\(longest): v\r\n")
 

@@ -47,7 +47,7 @@ import Testing
         #expect(method.isIdempotent == expected)
         #expect(method.description == name)
         let octets = Array(name.utf8)
-        #expect(Method(checked: octets.span, 0..<octets.count) == method)
+        #expect(Method(validated: octets.span, 0..<octets.count) == method)
     }
 
     @Test func theClientHasThreeLeniencies() {

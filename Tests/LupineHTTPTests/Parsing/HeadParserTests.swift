@@ -16,9 +16,9 @@ import Testing
         if cut > 0 { #expect(try parser.scan(beginning.span) == nil) }
         let remainder = Array(first[cut...])
         #expect(try parser.scan(remainder.span) == remainder.count)
-        if isTaken { #expect(parser.take(remainder.span).fields.value(at: 1) == "a b") }
+        if isTaken { #expect(parser.extractHead(from: remainder.span).fields.value(at: 1) == "a b") }
         #expect(try parser.scan(second.span) == second.count)
-        let head = parser.take(second.span)
+        let head = parser.extractHead(from: second.span)
         guard case .response(.http11, let status, nil) = head.startLine else {
             Issue.record("not a response: \(head.startLine)")
             return

@@ -124,7 +124,7 @@ import Testing
         try server.receive(row.request)
         #expect(try server.answer(row.code, row.body, row.pieces, close: row.close) == row.wire)
         #expect(server.codec.mayContinue == row.mayContinue)
-        #expect(server.codec.exchangeIsOver)
+        #expect(server.codec.isExchangeComplete)
     }
 
     @Test func fieldsFollowTheFraming() throws {
@@ -200,7 +200,7 @@ import Testing
         var server = Server()
         try server.receive("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab")
         _ = try server.answer(200, .none)
-        #expect(!server.codec.exchangeIsOver)
+        #expect(!server.codec.isExchangeComplete)
         #expect(try server.receive("cd") == ["content 2", "end"])
         #expect(try server.receive(Self.get) == ["head GET", "end"])
     }
@@ -213,7 +213,7 @@ import Testing
             try server.answer(408, .none)
                 == "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         #expect(try server.receive(Self.get) == [])
-        #expect(!server.codec.mayContinue && !server.codec.exchangeIsOver)
+        #expect(!server.codec.mayContinue && !server.codec.isExchangeComplete)
     }
 
     @Test(arguments: [100, 102, 103, 199]) func anInterimStatusCannotBeFinal(_ code: Int) async {

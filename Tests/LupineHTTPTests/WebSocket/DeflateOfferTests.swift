@@ -19,7 +19,7 @@ import Testing
         ),
     ])
     func offersAreEncoded(_ offer: DeflateOffer, _ value: String) {
-        #expect(offer.value == value)
+        #expect(offer.extensionElement == value)
     }
 
     struct Row: CustomTestStringConvertible {
@@ -27,7 +27,7 @@ import Testing
         let answer: String
         let agreed: DeflateAgreement?
 
-        var testDescription: String { "\(offer.value) answered with \(answer)" }
+        var testDescription: String { "\(offer.extensionElement) answered with \(answer)" }
     }
 
     static let rows: [Row] = [
@@ -95,7 +95,7 @@ import Testing
     @Test(arguments: rows) func responsesAreAcceptedOrRefused(_ row: Row) {
         let octets = Array(row.answer.utf8)
         let result = Result { () throws(WebSocketError) in
-            try row.offer.agreement(0..<octets.count, in: octets.span)
+            try row.offer.agreement(from: 0..<octets.count, in: octets.span)
         }
         if let agreed = row.agreed {
             #expect(result == .success(agreed))

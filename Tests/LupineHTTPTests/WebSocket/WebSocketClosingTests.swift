@@ -23,8 +23,8 @@ import Testing
         var testDescription: String { title }
     }
 
-    static func closure(_ code: WebSocketCloseCode, _ reason: String = "") throws -> WebSocketClosure {
-        try WebSocketClosure(code, reason: Array(reason.utf8))
+    static func closure(_ code: WebSocketCloseCode, _ reason: String = "") throws -> WebSocketCloseFrame {
+        try WebSocketCloseFrame(code, reason: Array(reason.utf8))
     }
 
     static func rows() throws -> [Row] {
@@ -48,7 +48,7 @@ import Testing
                 title: "the peer closes: a server answers, and closes the connection", role: .server,
                 event: .received(peerClosure), state: .draining,
                 actions: Actions(
-                    frame: try closure(.goingAway), wire: .closeWhenSent, timer: .start,
+                    frame: try closure(.goingAway), connection: .closeWhenSent, timer: .start,
                     outcome: .peerClosed(peerClosure))),
             Row(
                 title: "an empty close is answered by an empty one", event: .received(.empty),
@@ -58,23 +58,23 @@ import Testing
                 title: "a message that is too big is answered with 1009", event: .failed(error),
                 state: .draining,
                 actions: Actions(
-                    frame: try closure(.messageTooBig), wire: .closeWhenSent, timer: .start,
+                    frame: try closure(.messageTooBig), connection: .closeWhenSent, timer: .start,
                     outcome: .failed(error))),
             Row(
                 title: "[U-8.5] broken text is answered with 1007", event: .failed(.invalidUTF8(offset: 0)),
                 state: .draining,
                 actions: Actions(
-                    frame: try closure(.invalidPayload), wire: .closeWhenSent, timer: .start,
+                    frame: try closure(.invalidPayload), connection: .closeWhenSent, timer: .start,
                     outcome: .failed(.invalidUTF8(offset: 0)))),
             Row(
                 title: "[U-8.5] a broken protocol is answered with 1002", event: .failed(.maskedFrame),
                 state: .draining,
                 actions: Actions(
-                    frame: try closure(.protocolError), wire: .closeWhenSent, timer: .start,
+                    frame: try closure(.protocolError), connection: .closeWhenSent, timer: .start,
                     outcome: .failed(.maskedFrame))),
             Row(
                 title: "the connection is lost", event: .ended, state: .closed,
-                actions: Actions(wire: .close, outcome: .lost)),
+                actions: Actions(connection: .close, outcome: .lost)),
             Row(
                 title: "only the first local close is sent", before: closing, event: .close(peerClosure),
                 state: .closing(sent: localClosure),
@@ -88,19 +88,19 @@ import Testing
                 event: .received(peerClosure),
                 state: .draining,
                 actions: Actions(
-                    wire: .closeWhenSent, outcome: .locallyClosed(localClosure, answer: peerClosure))),
+                    connection: .closeWhenSent, outcome: .locallyClosed(localClosure, answer: peerClosure))),
             Row(
                 title: "a protocol error after the local close frame gets no second one", before: closing,
                 event: .failed(error), state: .draining,
-                actions: Actions(wire: .closeWhenSent, outcome: .failed(error))),
+                actions: Actions(connection: .closeWhenSent, outcome: .failed(error))),
             Row(
                 title: "the connection ends instead of an answer", before: closing, event: .ended,
                 state: .closed,
                 actions: Actions(
-                    wire: .close, timer: .cancel, outcome: .locallyClosed(localClosure, answer: nil))),
+                    connection: .close, timer: .cancel, outcome: .locallyClosed(localClosure, answer: nil))),
             Row(
                 title: "no answer comes in time", before: closing, event: .timedOut, state: .closed,
-                actions: Actions(wire: .close, outcome: .locallyClosed(localClosure, answer: nil))),
+                actions: Actions(connection: .close, outcome: .locallyClosed(localClosure, answer: nil))),
             Row(
                 title: "a local close is ignored once both close frames are sent", before: draining,
                 event: .close(localClosure), state: .draining,
@@ -112,11 +112,11 @@ import Testing
             Row(
                 title: "the server closes after both close frames", before: draining, event: .ended,
                 state: .closed,
-                actions: Actions(wire: .close, timer: .cancel)),
+                actions: Actions(connection: .close, timer: .cancel)),
             Row(
                 title: "the server does not close after both close frames", before: draining,
                 event: .timedOut,
-                state: .closed, actions: Actions(wire: .close)),
+                state: .closed, actions: Actions(connection: .close)),
             Row(
                 title: "a local close is ignored once closed", before: closed, event: .close(localClosure),
                 state: .closed,

@@ -74,7 +74,7 @@ import Testing
     @Test func closeIsTheLastFrame() throws {
         var client = WebSocketCodec(.client)
         var output: [UInt8] = []
-        let closure = try WebSocketClosure(.normal, reason: Array("done".utf8))
+        let closure = try WebSocketCloseFrame(.normal, reason: Array("done".utf8))
         client.send(.text, Self.hello.span, isFinal: false, mask: Self.mask, into: &output)
         output = []
         #expect(client.maySend)
@@ -85,8 +85,9 @@ import Testing
         // Messages before the peer's close frame are still read; those after it are not.
         let wire = WebSocketFrames.text("late") + WebSocketFrames.close(1000) + WebSocketFrames.text("later")
         #expect(WebSocketFrames.logsAtEveryCut(of: wire, by: client) == [["text 'late'", "close 1000 ''"]])
-        let actions = client.close(.received(try WebSocketClosure(.normal)), mask: Self.mask, into: &output)
-        #expect(actions.outcome == .locallyClosed(closure, answer: try WebSocketClosure(.normal)))
+        let actions = client.close(
+            .received(try WebSocketCloseFrame(.normal)), mask: Self.mask, into: &output)
+        #expect(actions.outcome == .locallyClosed(closure, answer: try WebSocketCloseFrame(.normal)))
         #expect(output.isEmpty)
     }
 
@@ -105,8 +106,8 @@ import Testing
         var output: [UInt8] = []
         let mask = role == .client ? WebSocketMask(key: 0) : nil
         let actions = codec.close(
-            .received(try WebSocketClosure(.goingAway, reason: [0x61])), mask: mask, into: &output)
-        #expect(actions.outcome == .peerClosed(try WebSocketClosure(.goingAway, reason: [0x61])))
+            .received(try WebSocketCloseFrame(.goingAway, reason: [0x61])), mask: mask, into: &output)
+        #expect(actions.outcome == .peerClosed(try WebSocketCloseFrame(.goingAway, reason: [0x61])))
         let expected: [UInt8] = role == .client ? [0x88, 0x82, 0, 0, 0, 0, 3, 0xE9] : [0x88, 2, 3, 0xE9]
         #expect(output == expected, "the same code")
     }

@@ -43,7 +43,8 @@ import Testing
             } while true
             sent.append(.message(message))
         }
-        let closure = try WebSocketClosure(WebSocketCloseCode(rawValue: 4000 + UInt16(seed)), reason: [0x61])
+        let closure = try WebSocketCloseFrame(
+            WebSocketCloseCode(rawValue: 4000 + UInt16(seed)), reason: [0x61])
         _ = sender.close(.close(closure), mask: mask(), into: &wire)
         sent.append(.close(closure))
 

@@ -9,12 +9,12 @@ import Testing
     private func agreement(
         _ status: Int, _ answer: [(String, String)] = [], deflate: DeflateOffer? = nil
     ) throws -> Result<WebSocketAgreement, WebSocketError> {
-        var handshake = WebSocketHandshake(WebSocketHandshakeTests.key, deflate: deflate)
+        var handshake = WebSocketClientHandshake(WebSocketClientHandshakeTests.key, deflate: deflate)
         var requestFields = Fields()
         try requestFields.append(.secWebSocketProtocol, "chat")
         try handshake.prepare(&requestFields)
         let head = ResponseHead(
-            version: .http2, status: Status(status), fields: try WebSocketHandshakeTests.fields(answer))
+            version: .http2, status: Status(status), fields: try WebSocketClientHandshakeTests.fields(answer))
         return Result { () throws(WebSocketError) in try handshake.agreement(head) }
     }
 
@@ -44,13 +44,15 @@ import Testing
     func acceptance()
         throws
     {
-        let request = try WebSocketAcceptanceTests.request(
+        let request = try WebSocketServerHandshakeTests.request(
             [("sec-websocket-version", "13"), ("sec-websocket-protocol", "chat")], method: .connect,
             version: .http2)
-        let acceptance = try WebSocketAcceptance(request, subprotocols: ["chat"])
+        let acceptance = try WebSocketServerHandshake(request, subprotocols: ["chat"])
         #expect(acceptance.response.status.code == 200 && acceptance.response.fields.count == 1)
         #expect(acceptance.agreement == WebSocketAgreement(subprotocol: "chat"))
-        let old = try WebSocketAcceptanceTests.request([], method: .connect, version: .http2)
-        #expect(throws: WebSocketError.unsupportedVersion(nil)) { try WebSocketAcceptance(old).agreement }
+        let old = try WebSocketServerHandshakeTests.request([], method: .connect, version: .http2)
+        #expect(throws: WebSocketError.unsupportedVersion(nil)) {
+            try WebSocketServerHandshake(old).agreement
+        }
     }
 }

@@ -9,7 +9,7 @@ import Testing
         // The request.
         var fields = Fields()
         try fields.append(.secWebSocketProtocol, "echo")
-        var handshake = WebSocketHandshake(WebSocketKey(17, 4), deflate: DeflateOffer())
+        var handshake = WebSocketClientHandshake(WebSocketKey(17, 4), deflate: DeflateOffer())
         try handshake.prepare(&fields)
         let authority = try Authority(host: "a", port: 80)
         let request = RequestHead(method: .get, target: .origin("/"), authority: authority, fields: fields)
@@ -24,7 +24,7 @@ import Testing
             return
         }
         #expect(consumed == toServer.count)
-        let acceptance = try WebSocketAcceptance(
+        let acceptance = try WebSocketServerHandshake(
             receivedRequest, subprotocols: ["echo"], allowsCompression: true)
         var toClient: [UInt8] = []
         try serverHTTP.send(acceptance.response, body: .none, into: &toClient)
@@ -62,7 +62,7 @@ import Testing
         server.send(message.kind, message.octets.span, mask: nil, into: &toClient)
         #expect(try client.next(toClient.span).event == .message(WebSocketMessage(.binary, welcome)))
 
-        let closure = try WebSocketClosure(.normal, reason: Array("done".utf8))
+        let closure = try WebSocketCloseFrame(.normal, reason: Array("done".utf8))
         toServer = []
         #expect(client.close(.close(closure), mask: WebSocketMask(key: 7), into: &toServer).timer == .start)
         guard case .close(let received) = try server.next(toServer.span).event else {
@@ -72,13 +72,13 @@ import Testing
         toClient = []
         let actions = server.close(.received(received), mask: nil, into: &toClient)
         #expect(actions.outcome == .peerClosed(closure))
-        #expect(actions.wire == .closeWhenSent)
+        #expect(actions.connection == .closeWhenSent)
         guard case .close(let reply) = try client.next(toClient.span).event else {
             Issue.record("no answer to the close")
             return
         }
         let ended = client.close(.received(reply), mask: nil, into: &toServer)
-        #expect(ended.outcome == .locallyClosed(closure, answer: try WebSocketClosure(.normal)))
+        #expect(ended.outcome == .locallyClosed(closure, answer: try WebSocketCloseFrame(.normal)))
         #expect(client.close(.ended, mask: nil, into: &toServer).timer == .cancel)
         #expect(client.closingState == .closed)
     }

@@ -150,7 +150,8 @@ struct WebSocketDriverTests {
             }
             if closes {
                 _ = scene.server.close(
-                    .close(try WebSocketClosure(WebSocketCloseCode(rawValue: 4001))), mask: nil, into: &bytes)
+                    .close(try WebSocketCloseFrame(WebSocketCloseCode(rawValue: 4001))), mask: nil,
+                    into: &bytes)
             }
             _ = scene.client.received(bytes.span)
             let events = try scene.server(scene.wire.takeSent())
@@ -206,7 +207,7 @@ struct WebSocketDriverTests {
         let scene = Self.open(limit: 1024, deflate: fault.deflates ? DeflateAgreement() : nil)
         _ = scene.client.received(fault.bytes.span)
         let code = WebSocketCloseCode(rawValue: fault.code)
-        #expect(try scene.server(scene.wire.takeSent()) == [.close(try WebSocketClosure(code))])
+        #expect(try scene.server(scene.wire.takeSent()) == [.close(try WebSocketCloseFrame(code))])
         #expect(scene.wire.isClosed)
         guard case .failed? = scene.owner.outcomes.withLock({ $0 }).first else {
             Issue.record("\(scene.owner.outcomes.withLock { $0 })")
@@ -250,7 +251,7 @@ struct WebSocketDriverTests {
         let scene = Self.open()
         scene.wire.isBroken = true
         #expect(scene.client.send(Self.text("a"), number: 1))
-        let closure = try WebSocketClosure(WebSocketCloseCode(rawValue: 4001), reason: Array("bye".utf8))
+        let closure = try WebSocketCloseFrame(WebSocketCloseCode(rawValue: 4001), reason: Array("bye".utf8))
         var bytes: [UInt8] = []
         scene.server.sendPing(Array("p".utf8).span, mask: nil, into: &bytes)
         _ = scene.server.close(.close(closure), mask: nil, into: &bytes)
@@ -263,12 +264,12 @@ struct WebSocketDriverTests {
 
     @Test("[U-8.8] the peer's close frame is answered with the same code") func peerCloses() throws {
         let scene = Self.open()
-        let closure = try WebSocketClosure(WebSocketCloseCode(rawValue: 4001), reason: Array("bye".utf8))
+        let closure = try WebSocketCloseFrame(WebSocketCloseCode(rawValue: 4001), reason: Array("bye".utf8))
         var bytes: [UInt8] = []
         _ = scene.server.close(.close(closure), mask: nil, into: &bytes)
         _ = scene.client.received(bytes.span)
         let answer = try scene.server(scene.wire.takeSent())
-        #expect(answer == [.close(try WebSocketClosure(WebSocketCloseCode(rawValue: 4001)))])
+        #expect(answer == [.close(try WebSocketCloseFrame(WebSocketCloseCode(rawValue: 4001)))])
         #expect(scene.owner.outcomes.withLock { $0 } == [.peerClosed(closure)])
         // The server closes the connection; otherwise the timer does.
         #expect(!scene.wire.isClosed && scene.wire.timer != nil)
@@ -282,7 +283,7 @@ struct WebSocketDriverTests {
         arguments: [true, false])
     func weClose(_ isAnswered: Bool) throws {
         let scene = Self.open()
-        let closure = try WebSocketClosure(.goingAway, reason: Array("done".utf8))
+        let closure = try WebSocketCloseFrame(.goingAway, reason: Array("done".utf8))
         _ = scene.client.send(Self.text("last"), number: 1)
         scene.client.close(closure)
         #expect(try scene.server(scene.wire.takeSent()) == [.message(Self.text("last")), .close(closure)])
@@ -291,7 +292,7 @@ struct WebSocketDriverTests {
         var bytes: [UInt8] = []
         _ = scene.server.close(.received(closure), mask: nil, into: &bytes)
         if isAnswered { _ = scene.client.received(bytes.span) } else { scene.wire.timer?() }
-        let answer = isAnswered ? try WebSocketClosure(.goingAway) : nil
+        let answer = isAnswered ? try WebSocketCloseFrame(.goingAway) : nil
         #expect(scene.owner.outcomes.withLock { $0 } == [.locallyClosed(closure, answer: answer)])
     }
 

@@ -543,7 +543,7 @@ extension OriginRequest {
             return .perform(StreamScript([.head([(":status", "200")]), .content(hello, endsStream: false)]))
         }
         do throws(WebSocketError) {
-            let fields = try WebSocketAcceptance(head).response.fields
+            let fields = try WebSocketServerHandshake(head).response.fields
             var text = "HTTP/1.1 101 Switching Protocols\r\n"
             for index in 0..<fields.count {
                 text += "\(fields.name(at: index)): \(fields.value(at: index))\r\n"

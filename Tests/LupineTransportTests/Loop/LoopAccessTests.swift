@@ -4,7 +4,6 @@ import Dispatch
 import LupineHTTP
 import LupineOrigin
 import LupineTestKit
-import Synchronization
 import Testing
 
 @testable import LupineTransport
@@ -82,7 +81,7 @@ import Testing
                 }
             }
             let counter = LoopBound(sending: Counter(), to: loop)
-            let borrowings = Atomic<Int>(0)
+            let borrowings = Box(0)
             await withTaskGroup { group in
                 for _ in 0..<4 {
                     group.addTask {
@@ -90,14 +89,14 @@ import Testing
                             if round % 4 == 0 {
                                 #expect(loop.execute { counter.value.add() })
                             } else if loop.executeWhileIdle({ counter.value.add() }) {
-                                borrowings.add(1, ordering: .relaxed)
+                                borrowings.update { $0 += 1 }
                             }
                         }
                     }
                 }
             }
             let count = await loop.run { counter.value.count }
-            #expect(count == 4 * 500 + borrowings.load(ordering: .relaxed))
+            #expect(count == 4 * 500 + borrowings.value)
         }
     }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import LupineHTTP
 
 /// Tests of the opening handshake at the server.
-@Suite struct WebSocketAcceptanceTests {
+@Suite struct WebSocketServerHandshakeTests {
     static let validFields: [(String, String)] = [
         ("Host", "server.example.com"), ("Upgrade", "websocket"), ("Connection", "Upgrade"),
         ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="), ("Sec-WebSocket-Version", "13"),
@@ -25,7 +25,7 @@ import Testing
 
     @Test func theExampleOfTheRFC() throws {
         let request = try Self.request(Self.validFields + [("Sec-WebSocket-Protocol", "chat, superchat")])
-        let acceptance = try WebSocketAcceptance(request, subprotocols: ["chat"])
+        let acceptance = try WebSocketServerHandshake(request, subprotocols: ["chat"])
         let response = acceptance.response
         #expect(response.status.code == 101)
         #expect(response.fields[.upgrade] == "websocket")
@@ -42,14 +42,15 @@ import Testing
         ] as [([String], String?)])
     func theClientsFirstSupportedSubprotocolIsChosen(_ supported: [String], _ chosen: String?) throws {
         let request = try Self.request(Self.replacing("Sec-WebSocket-Protocol", "chat", "superchat, other"))
-        #expect(try WebSocketAcceptance(request, subprotocols: supported).agreement.subprotocol == chosen)
+        #expect(
+            try WebSocketServerHandshake(request, subprotocols: supported).agreement.subprotocol == chosen)
     }
 
     @Test func fieldsMayListOtherValues() throws {
         let request = try Self.request(
             Self.replacing("Connection", "keep-alive, Upgrade").filter { $0.0 != "Upgrade" }
                 + [("Upgrade", "h2c, WebSocket")])
-        #expect(try WebSocketAcceptance(request).response.status.code == 101)
+        #expect(try WebSocketServerHandshake(request).response.status.code == 101)
     }
 
     static let refused: [(String, [(String, String)], WebSocketError, Int)] = [
@@ -72,15 +73,17 @@ import Testing
     @Test(arguments: refused.indices) func isRefused(_ index: Int) throws {
         let (title, pairs, error, status) = Self.refused[index]
         let request = try Self.request(pairs)
-        #expect(throws: error, "\(title)") { try WebSocketAcceptance(request).agreement }
-        let refusal = WebSocketAcceptance.refusal(error)
+        #expect(throws: error, "\(title)") { try WebSocketServerHandshake(request).agreement }
+        let refusal = WebSocketServerHandshake.refusal(error)
         #expect(refusal.status.code == UInt16(status))
         #expect(refusal.fields[.secWebSocketVersion] == (status == 426 ? "13" : nil))
     }
 
     @Test func onlyGetInHTTP11IsAccepted() throws {
         for request in [try Self.request(method: .post), try Self.request(version: .http10)] {
-            #expect(throws: WebSocketError.notAnUpgradeRequest) { try WebSocketAcceptance(request).agreement }
+            #expect(throws: WebSocketError.notAnUpgradeRequest) {
+                try WebSocketServerHandshake(request).agreement
+            }
         }
     }
 
@@ -117,9 +120,9 @@ import Testing
         ] as [(String, DeflateAgreement?, String?)])
     func offersOfCompression(_ offer: String, _ agreed: DeflateAgreement?, _ answer: String?) throws {
         let request = try Self.request(Self.validFields + [("Sec-WebSocket-Extensions", offer)])
-        let acceptance = try WebSocketAcceptance(request, allowsCompression: true)
+        let acceptance = try WebSocketServerHandshake(request, allowsCompression: true)
         #expect(acceptance.agreement.deflate == agreed)
         #expect(acceptance.response.fields[.secWebSocketExtensions] == answer)
-        #expect(try WebSocketAcceptance(request).agreement.deflate == nil)
+        #expect(try WebSocketServerHandshake(request).agreement.deflate == nil)
     }
 }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 
-/// Validates UTF-8 that arrives in pieces, octet by octet: RFC 3629 §4, which excludes surrogates, overlong forms and anything
-/// above U+10FFFF.
+/// Validates UTF-8 that arrives in pieces. RFC 3629 §4 excludes surrogates, overlong forms and numbers above U+10FFFF.
 ///
-/// A piece may end within a character. The first invalid octet is found when it arrives, so that an endpoint can fail the
-/// connection (RFC 6455 §8.1) without waiting for the end of the message.
-package struct UTF8Progress: Sendable {
-    /// The number of octets that are missing from the current character.
+/// A piece may end within a character. The validator finds the first invalid octet as soon as it arrives, so that an endpoint can
+/// fail the connection (RFC 6455 §8.1) without waiting for the end of the message.
+package struct UTF8Validator: Sendable {
+    /// The number of octets that are still missing from the current character; 0 between characters.
     private var remaining = 0
-    /// The least and the greatest valid value of the next of them.
+    /// The least valid value of the next of these octets. Continuation octets are 0x80 to 0xBF.
     private var lowest: UInt8 = 0x80
+    /// The greatest valid value of the next of these octets.
     private var highest: UInt8 = 0xBF
 
-    /// The state before the first octet.
+    /// Creates a validator for a new text.
     package init() {}
 
-    /// Whether no character is incomplete, so that the text may end.
+    /// Whether the octets so far end with a complete character, so that the text may end.
     package var isBetweenCharacters: Bool { remaining == 0 }
 
-    /// Validates the next octets. Returns the index of the first that is invalid at its position, or nil.
+    /// Validates the next octets of the text. Returns the index of the first invalid octet, or nil.
     package mutating func validate(_ octets: Span<UInt8>) -> Int? {
         var index = 0
         while index < octets.count {
@@ -30,7 +30,7 @@ package struct UTF8Progress: Sendable {
                     index &+= 8
                 }
                 guard index < octets.count else { break }
-                guard begin(octets[index]) else { return index }
+                guard beginCharacter(octets[index]) else { return index }
             } else {
                 let octet = octets[index]
                 guard octet >= lowest, octet <= highest else { return index }
@@ -43,10 +43,10 @@ package struct UTF8Progress: Sendable {
         return nil
     }
 
-    /// Begins a character with its first octet; returns false if that is invalid. The limits of the second octet exclude overlong
-    /// forms (after E0 and F0), surrogates (after ED) and numbers above U+10FFFF (after F4).
+    /// Begins a character with its first octet. Returns false if the octet is invalid. The limits of the second octet exclude
+    /// overlong forms (after 0xE0 and 0xF0), surrogates (after 0xED) and numbers above U+10FFFF (after 0xF4).
     @inline(__always)
-    private mutating func begin(_ octet: UInt8) -> Bool {
+    private mutating func beginCharacter(_ octet: UInt8) -> Bool {
         switch octet {
         case 0x00...0x7F: break
         case 0xC2...0xDF: remaining = 1

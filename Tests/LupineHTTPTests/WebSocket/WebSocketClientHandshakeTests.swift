@@ -5,7 +5,7 @@ import Testing
 @testable import LupineHTTP
 
 /// Tests of the opening handshake at the client: the request, and the responses that are accepted.
-@Suite struct WebSocketHandshakeTests {
+@Suite struct WebSocketClientHandshakeTests {
     /// RFC 6455 §1.3: the octets of the key are those of "the sample nonce".
     static let key = WebSocketKey(0x7468_6520_7361_6D70, 0x6C65_206E_6F6E_6365)
     static let validFields: [(String, String)] = [
@@ -129,7 +129,7 @@ import Testing
     ]
 
     @Test(arguments: rows) func responsesAreAcceptedOrRefused(_ row: Row) throws {
-        var handshake = WebSocketHandshake(Self.key, deflate: row.deflate)
+        var handshake = WebSocketClientHandshake(Self.key, deflate: row.deflate)
         var request = Fields()
         if let offered = row.offered { try request.append(.secWebSocketProtocol, offered) }
         try handshake.prepare(&request)
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test func requestFields() throws {
-        var handshake = WebSocketHandshake(Self.key)
+        var handshake = WebSocketClientHandshake(Self.key)
         var fields = try Self.fields([
             ("Origin", "http://example.com"), ("Sec-WebSocket-Protocol", "chat, superchat"),
             ("Connection", "close"), ("Sec-WebSocket-Extensions", "foo"), ("Sec-WebSocket-Key", "mine"),
@@ -155,18 +155,19 @@ import Testing
     }
 
     @Test func compressionIsOfferedIfConfigured() throws {
-        var handshake = WebSocketHandshake(Self.key, deflate: DeflateOffer())
+        var handshake = WebSocketClientHandshake(Self.key, deflate: DeflateOffer())
         var fields = Fields()
         try handshake.prepare(&fields)
         #expect(fields.values(of: .secWebSocketExtensions) == ["permessage-deflate; client_max_window_bits"])
     }
 
     @Test func clientAndServerAgree() throws {
-        var handshake = WebSocketHandshake(WebSocketKey(1, .max), deflate: DeflateOffer())
+        var handshake = WebSocketClientHandshake(WebSocketKey(1, .max), deflate: DeflateOffer())
         var fields = try Self.fields([("Host", "a"), ("Sec-WebSocket-Protocol", "a, b")])
         try handshake.prepare(&fields)
         let request = RequestHead(method: .get, target: .origin("/"), fields: fields)
-        let acceptance = try WebSocketAcceptance(request, subprotocols: ["c", "b"], allowsCompression: true)
+        let acceptance = try WebSocketServerHandshake(
+            request, subprotocols: ["c", "b"], allowsCompression: true)
         let expected = WebSocketAgreement(subprotocol: "b", deflate: DeflateAgreement())
         #expect(acceptance.agreement == expected)
         #expect(try handshake.agreement(acceptance.response) == expected)

@@ -5,10 +5,10 @@ import LupineTestKit
 import Testing
 
 /// Tests of the validation of text in pieces, compared with the standard library's validation of the whole.
-@Suite struct UTF8ProgressTests {
+@Suite struct UTF8ValidatorTests {
     /// Returns the index of the first invalid octet, if there is one, and whether the text ends between characters.
     private func validate(_ octets: [UInt8], cutAt cut: Int) -> (fault: Int?, isComplete: Bool) {
-        var progress = UTF8Progress()
+        var progress = UTF8Validator()
         let before = octets[..<cut]
         let after = octets[cut...]
         if let fault = progress.validate(before.span) { return (fault, false) }
@@ -16,7 +16,7 @@ import Testing
         return (nil, progress.isBetweenCharacters)
     }
 
-    /// Whether `UTF8Progress` validates the octets as the standard library does, wherever they are cut.
+    /// Whether `UTF8Validator` validates the octets as the standard library does, wherever they are cut.
     private func isValidatedCorrectly(_ octets: [UInt8]) -> Bool {
         let isText = String(validating: octets, as: UTF8.self) != nil
         let (fault, isComplete) = validate(octets, cutAt: 0)
