@@ -349,12 +349,12 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
             state.isPaused = true
             return .pause
         }
-        // A pausing connection does not call `caughtUp`.
+        // A pausing connection does not call `inputExhausted`.
         if case .pause = demand { wakeSoon() }
         return demand
     }
 
-    func caughtUp() -> Demand {
+    func inputExhausted() -> Demand {
         wakeSoon()
         return .more
     }
