@@ -98,7 +98,7 @@ class Carrier {
     /// Returns the metrics of an exchange that begins on the connection.
     @inline(__always)
     final func initialMetrics(of exchange: Exchange) -> ExchangeMetrics {
-        var metrics = ExchangeMetrics(fetchStart: exchange.began)
+        var metrics = ExchangeMetrics(fetchStart: exchange.createdAt)
         metrics.isReused = wasUsed
         metrics.dial = wasUsed ? nil : route.dial
         metrics.localAddress = route.localAddress

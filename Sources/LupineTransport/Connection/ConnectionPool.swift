@@ -375,7 +375,7 @@ package final class ConnectionPool: Sendable {
     /// Ends an exchange that is neither on a connection nor in a queue. The sink is called on a loop, and never inside the
     /// call that submitted the exchange, unless the loops have ended.
     package func end(_ exchange: Exchange, _ error: TransportError) {
-        let metrics = ExchangeMetrics(fetchStart: exchange.began)
+        let metrics = ExchangeMetrics(fetchStart: exchange.createdAt)
         let isAccepted = group.next().execute { exchange.end(.failure(error), metrics) }
         if !isAccepted { exchange.end(.failure(error), metrics) }
     }
