@@ -132,7 +132,7 @@ package final class ConnectionPool: Sendable {
             replays: exchange.replays)
         // A peer that has not processed the request may have reached its limit of concurrent requests: the same connection may
         // serve the exchange soon. Only the last attempt needs a connection that has carried nothing.
-        let needsFresh = !isUnprocessed || exchange.replays + 1 == ReplayRule.mostReplays
+        let needsFresh = !isUnprocessed || exchange.replays + 1 == ReplayRule.replayLimit
         guard ReplayRule.mayReplay(attempt), exchange.park(in: self, needsFresh: needsFresh) else {
             return exchange.end(.failure(exchange.cancellation ?? error), metrics)
         }
@@ -174,7 +174,7 @@ package final class ConnectionPool: Sendable {
 
     /// Called when the connection's limit of concurrent exchanges has changed.
     func capacityChanged(_ connection: ConnectionID, to capacity: Int) {
-        passToMachine { _ in .capacity(connection, capacity) }
+        passToMachine { _ in .capacityChanged(connection, capacity) }
     }
 
     /// Called when a request to `origin`, sent over a connection of another origin, got a 421 response.

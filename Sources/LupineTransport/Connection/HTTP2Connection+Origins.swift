@@ -20,7 +20,7 @@ extension HTTP2Connection {
     func resendMisdirected(_ stream: HTTP2Stream) -> Bool {
         let exchange = stream.exchange
         guard isForOtherOrigin(exchange), exchange.content.isReplayable,
-            exchange.replays < ReplayRule.mostReplays
+            exchange.replays < ReplayRule.replayLimit
         else { return false }
         pool.requestMisdirected(to: exchange.origin)
         // The replay rule allows no replay after a response has begun; the 421 response does not count as one.
