@@ -9,11 +9,11 @@ extension HTTP1Connection {
         guard mayRead, wantsToRead else { return }
         var buffer = loop.borrowReadBuffer()
         defer { loop.giveBack(readBuffer: buffer) }
-        var operations = 0
+        var readCount = 0
         while mayRead, wantsToRead {
-            operations += 1
+            readCount += 1
             // A peer that sends without a pause would otherwise keep the loop in this turn; `isLate` is true after 5 ms.
-            if operations > Self.operationsPerTurn || operations > 1 && loop.isLate {
+            if readCount > Self.operationsPerTurn || readCount > 1 && loop.isLate {
                 yieldReading()
                 return reportInputExhausted()
             }
@@ -27,7 +27,7 @@ extension HTTP1Connection {
                 defer { loop.giveBack(fileBuffer: fileBuffer) }
                 guard readOnce(into: &fileBuffer) else { return }
                 // Counts as many reads as the smaller buffer would need for the same content.
-                operations += EventLoop.fileBufferSize / EventLoop.readBufferSize - 1
+                readCount += EventLoop.fileBufferSize / EventLoop.readBufferSize - 1
             case nil:
                 guard readOnce(into: &buffer) else { return }
             }

@@ -18,10 +18,10 @@ extension HTTP1Connection {
     /// Sends as much as is available and the kernel accepts.
     func write() {
         guard !isSuspended, flushChannel() else { return }
-        var operations = 0
+        var writeCount = 0
         while mayWrite, isSending, writeFailure == nil, !isSuspended {
-            operations += 1
-            if operations > Self.operationsPerTurn { return yieldWriting() }
+            writeCount += 1
+            if writeCount > Self.operationsPerTurn { return yieldWriting() }
             do throws(TransportError) {
                 guard try writeNext() else { break }
             } catch {
@@ -126,10 +126,10 @@ extension HTTP1Connection {
         var end = bytes.count
         if var rate = current?.sendRate {
             let allowance = rate.allowance(at: loop.now)
-            let ready = rate.ready(for: min(end - from, rate.burst), at: loop.now)
+            let resumeTime = rate.ready(for: min(end - from, rate.burst), at: loop.now)
             current?.sendRate = rate
             guard allowance > 0 else {
-                pace(until: ready)
+                pace(until: resumeTime)
                 return false
             }
             end = min(end, from + allowance)
@@ -181,10 +181,10 @@ extension HTTP1Connection {
         var limit = Int(clamping: min(remaining, Self.fileOctetsPerCall))
         if var rate = current?.sendRate {
             let allowance = rate.allowance(at: loop.now)
-            let ready = rate.ready(for: min(limit, rate.burst), at: loop.now)
+            let resumeTime = rate.ready(for: min(limit, rate.burst), at: loop.now)
             current?.sendRate = rate
             guard allowance > 0 else {
-                pace(until: ready)
+                pace(until: resumeTime)
                 return false
             }
             limit = min(limit, allowance)
@@ -226,10 +226,10 @@ extension HTTP1Connection {
         var limit = Int(clamping: min(remaining, Int64(size)))
         if var rate = current?.sendRate {
             let allowance = rate.allowance(at: loop.now)
-            let ready = rate.ready(for: min(limit, rate.burst), at: loop.now)
+            let resumeTime = rate.ready(for: min(limit, rate.burst), at: loop.now)
             current?.sendRate = rate
             guard allowance > 0 else {
-                pace(until: ready)
+                pace(until: resumeTime)
                 return false
             }
             limit = min(limit, allowance)

@@ -17,8 +17,8 @@ struct HTTP1Machine: ~Copyable {
         case upgraded  // → closed
         case closed
     }
-    // `RequestState` and `ResponseState` are the same as in `StreamExchangeMachine`. They are not shared, so that each machine
-    // shows its whole table of transitions.
+    // Both states and their events are the same as in `StreamExchangeMachine`: they are not shared, so that each machine shows
+    // its whole table of transitions.
 
     /// The state of the request.
     enum RequestState: Hashable {

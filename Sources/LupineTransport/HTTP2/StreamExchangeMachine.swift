@@ -14,8 +14,8 @@ struct StreamExchangeMachine: ~Copyable {
         case skipping  // → over
         case over
     }
-    // `RequestState` and `ResponseState` are the same as in `HTTP1Machine`. They are not shared, so that each machine shows its
-    // whole table of transitions.
+    // Both states and their events are the same as in `HTTP1Machine`: they are not shared, so that each machine shows its whole
+    // table of transitions.
 
     /// The state of the request.
     enum RequestState: Hashable {
