@@ -161,7 +161,7 @@ package final class ConnectionPool: Sendable {
 
     // MARK: connections
 
-    /// Called when an exchange on the connection has ended and the connection is still usable.
+    /// Called when an exchange on the connection has ended in order. `reuse` says whether the connection can carry another one.
     func exchangeFinished(on connection: ConnectionID, _ reuse: PoolEvent.Reuse, at now: Instant) {
         passToMachine(at: now) { _ in .finished(connection, reuse) }
     }
@@ -194,7 +194,7 @@ package final class ConnectionPool: Sendable {
             return candidates.first { $0.covers(origin) }
         } coalesce: { [self] candidate in
             passToMachine { _ in .coalesce(dial, onto: candidate.id) }
-            // The machine has ended the dial if the candidate could take an exchange.
+            // The machine has ended the dial if the candidate could carry another exchange.
             return state.withLock { !$0.machine.isDialing(dial) }
         }
     }
@@ -282,8 +282,8 @@ package final class ConnectionPool: Sendable {
             return .shutDown
         }
         let loops = group.loops[...]
-        // The last sinks may still be running in the turn in which the last connection is lost.
-        let whenDone = { @Sendable in Self.afterTurns(of: loops, whenDone) }
+        // When the last connection closes, its loop may still call sinks in the same turn.
+        let whenDone = { @Sendable in Self.runAfterTurns(of: loops, whenDone) }
         // The machine has closed all idle connections, so the alarm is not needed.
         if let loop = group.loops.first, let alarm { _ = loop.execute { alarm.value.cancel(on: loop) } }
         let isEmpty = state.withLock { state -> Bool in
@@ -319,7 +319,7 @@ package final class ConnectionPool: Sendable {
         switch effect {
         case .run(let exchange, let loop, let connection):
             if runsInline, loop.isOnLoop { return connection.value.run(exchange) }
-            // If nothing else happens on the loop, the calling thread writes a small request itself.
+            // If the loop is idle, the calling thread begins a small request itself.
             if exchange.content.isSmall, loop.executeWhileIdle({ connection.value.run(exchange) }) { return }
             let isAccepted = loop.execute { connection.value.run(exchange) }
             if !isAccepted { end(exchange, .shutDown) }
@@ -336,7 +336,7 @@ package final class ConnectionPool: Sendable {
         case .dial(let id, let progress, let loop):
             dial(id, progress, on: loop)
         case .redial(let id, let progress, let loop):
-            afterWork(on: group.loops[...]) { self.dial(id, progress, on: loop) }
+            runAfterJobs(on: group.loops[...]) { self.dial(id, progress, on: loop) }
         case .abandon(let loop, let dialer):
             _ = loop.execute { dialer.value.cancel(.cancelled) }
         case .close(let loop, let connection):
@@ -359,17 +359,19 @@ package final class ConnectionPool: Sendable {
 
     /// Runs `body` after each of the loops has done the jobs submitted to it before, such as closing connections. The caller's
     /// own loop has done them already.
-    private func afterWork(on loops: ArraySlice<EventLoop>, _ body: @escaping @Sendable () -> Void) {
+    private func runAfterJobs(on loops: ArraySlice<EventLoop>, _ body: @escaping @Sendable () -> Void) {
         guard let loop = loops.first else { return body() }
-        let isAccepted = loop.executeInline { self.afterWork(on: loops.dropFirst(), body) }
-        if !isAccepted { afterWork(on: loops.dropFirst(), body) }
+        let isAccepted = loop.executeInline { self.runAfterJobs(on: loops.dropFirst(), body) }
+        if !isAccepted { runAfterJobs(on: loops.dropFirst(), body) }
     }
 
     /// Runs `body` after each of the loops has finished its current turn, in which it may be calling sinks.
-    private static func afterTurns(of loops: ArraySlice<EventLoop>, _ body: @escaping @Sendable () -> Void) {
+    private static func runAfterTurns(
+        of loops: ArraySlice<EventLoop>, _ body: @escaping @Sendable () -> Void
+    ) {
         guard let loop = loops.first else { return body() }
-        let isAccepted = loop.execute { afterTurns(of: loops.dropFirst(), body) }
-        if !isAccepted { afterTurns(of: loops.dropFirst(), body) }
+        let isAccepted = loop.execute { runAfterTurns(of: loops.dropFirst(), body) }
+        if !isAccepted { runAfterTurns(of: loops.dropFirst(), body) }
     }
 
     /// Ends an exchange that is neither on a connection nor in a queue. The sink is called on a loop, and never inside the

@@ -85,7 +85,7 @@ extension HTTP1Connection {
     func readRemainingInput() {
         guard let writeFailure, machine.state != .closed else { return }
         // The end of the peer's stream has been read already.
-        if upgrade?.end != nil { return endUpgrade(writeFailure) }
+        if upgrade?.pendingEnd != nil { return endUpgrade(writeFailure) }
         read()
         if machine.state != .closed, !mayRead { connectionLost(writeFailure) }
     }

@@ -11,9 +11,9 @@ extension HTTP1Connection {
         /// Whether the handler accepts bytes now.
         var acceptsBytes = true
         /// Set when the peer has closed while bytes wait to be sent: how the connection ends once they have been sent.
-        var end: End?
+        var pendingEnd: End?
         /// Whether a call of the handler's `drained` is scheduled.
-        var drainedIsDue = false
+        var isDrainedCallScheduled = false
 
         /// How the connection ends; a nil error is an orderly close.
         struct End { let error: TransportError? }
@@ -52,7 +52,7 @@ extension HTTP1Connection {
 
     /// Continues to read after the handler has answered `.pause`.
     func resumeUpgraded() {
-        guard machine.state == .upgraded, let upgrade, !upgrade.acceptsBytes, upgrade.end == nil else {
+        guard machine.state == .upgraded, let upgrade, !upgrade.acceptsBytes, upgrade.pendingEnd == nil else {
             return
         }
         upgrade.acceptsBytes = true
@@ -79,7 +79,7 @@ extension HTTP1Connection {
     /// closed.
     func notifyIfDrained() {
         guard machine.state == .upgraded, isDrained else { return }
-        if let end = upgrade?.end { return endSoon(end) }
+        if let end = upgrade?.pendingEnd { return endSoon(end) }
         notifyDrained()
     }
 
@@ -88,7 +88,7 @@ extension HTTP1Connection {
     func upgradedPeerClosed(_ error: TransportError?) {
         guard error == nil, !isDrained else { return endUpgrade(error) }
         upgrade?.acceptsBytes = false
-        upgrade?.end = Upgrade.End(error: error)
+        upgrade?.pendingEnd = Upgrade.End(error: error)
         write()
     }
 
@@ -104,10 +104,10 @@ extension HTTP1Connection {
 
     /// Calls the handler's `drained` in a separate loop job: a handler that sends more from there would otherwise grow the stack.
     func notifyDrained() {
-        guard let upgrade, !upgrade.drainedIsDue else { return }
-        upgrade.drainedIsDue = true
+        guard let upgrade, !upgrade.isDrainedCallScheduled else { return }
+        upgrade.isDrainedCallScheduled = true
         loop.executeOnLoop {
-            upgrade.drainedIsDue = false
+            upgrade.isDrainedCallScheduled = false
             if self.isDrained { upgrade.endpoint?.handler.drained() }
         }
     }

@@ -231,7 +231,7 @@ final class HTTP1Connection: Carrier {
 
     /// Cancels the exchange with `error`.
     override func cancel(_ exchange: Exchange, _ error: TransportError) {
-        // If the exchange has left this connection, `Exchange.cancellation` ends it elsewhere.
+        // An exchange that has left this connection ends with the error stored in `Exchange.cancellation`.
         guard current?.exchange === exchange else { return }
         perform(machine.handle(.cancel), .failure(error))
     }

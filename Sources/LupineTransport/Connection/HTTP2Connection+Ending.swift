@@ -61,12 +61,12 @@ extension HTTP2Connection {
         for stream in streams.ordered where stream.holdsResponse && stream.heldEnd == nil {
             stream.heldEnd = .broken(error)
         }
-        let broken = streams.ordered.filter { $0.heldEnd == nil }
-        closeSocket(delivering: broken.count < streams.count)
+        let brokenStreams = streams.ordered.filter { $0.heldEnd == nil }
+        closeSocket(delivering: brokenStreams.count < streams.count)
         // Before the completions, so that a request started from one of them gets another connection.
         pool.retireConnection(id)
         completionDepth += 1
-        for stream in broken where isCarrying(stream) {
+        for stream in brokenStreams where isCarrying(stream) {
             if let error = stream.deferredCancellation {
                 fail(stream, error)
                 continue

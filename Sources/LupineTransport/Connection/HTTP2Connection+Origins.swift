@@ -4,7 +4,7 @@ import LupineHTTP
 
 /// Requests to origins other than the one that the connection was opened for (RFC 9113 §9.1.1).
 extension HTTP2Connection {
-    /// Whether an exchange is for an origin other than the one that the connection was opened for.
+    /// Whether an exchange is for another host than the one that the connection was opened for.
     private func isForOtherOrigin(_ exchange: Exchange) -> Bool {
         exchange.origin.host != route.host && exchange.origin.unixPath == nil
     }

@@ -121,7 +121,7 @@ extension HTTP2Connection {
             stream.metrics.responseHeadBytes += headOctets
             updateDeadlines(.interim, of: stream)
             if stream.holdsHeads {
-                stream.heldInterim.append(head)
+                stream.heldInterimHeads.append(head)
             } else {
                 stream.exchange.sink.receivedInterim(head)
             }
@@ -249,7 +249,7 @@ extension HTTP2Connection {
     /// Delivers the heads that arrived while the exchange was suspended.
     func deliverHeldHeads(of stream: HTTP2Stream) {
         var interim: [ResponseHead] = []
-        swap(&interim, &stream.heldInterim)
+        swap(&interim, &stream.heldInterimHeads)
         for head in interim where isCarrying(stream) { stream.exchange.sink.receivedInterim(head) }
         guard isCarrying(stream), let (head, framing) = stream.heldHead.take() else { return }
         receivedHead(head, framing, of: stream)
@@ -390,7 +390,7 @@ extension HTTP2Connection {
     /// Delivers as much of the held content as the consumer accepts, and the end of the response if nothing is left.
     func deliverHeldContent(of stream: HTTP2Stream) {
         guard stream.acceptsContent, stream.receivePaceTimer == nil else { return }
-        // Scheduled even if no content is held: the sink may have buffered some before it paused.
+        // Recorded even if no content is held: the sink may have buffered some before it paused.
         recordInput(of: stream)
         if !stream.heldContent.isEmpty {
             // Resets the read time-out: the content waited here, and the peer was not slow.

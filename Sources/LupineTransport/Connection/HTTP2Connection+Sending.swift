@@ -49,7 +49,7 @@ extension HTTP2Connection {
     /// which they stalled.
     func enqueueAll() {
         var waiting: [HTTP2Stream] = []
-        swap(&waiting, &stalled)
+        swap(&waiting, &stalledStreams)
         for stream in waiting {
             stream.isStalled = false
             if isCarrying(stream) { enqueue(stream) }
@@ -122,21 +122,21 @@ extension HTTP2Connection {
         if life == .open { takeOutput() }
     }
 
-    /// Adds a stream that could not send because the connection's window was closed to `stalled`.
+    /// Adds a stream that could not send because the connection's window was closed to `stalledStreams`.
     private func stall(_ stream: HTTP2Stream) {
         guard machine.sendRoom == 0, !stream.isStalled, isCarrying(stream), stream.isSending else { return }
         stream.isStalled = true
-        stalled.append(stream)
+        stalledStreams.append(stream)
     }
 
     /// Sends PRIORITY_UPDATE frames for streams whose urgency has changed, one for each (RFC 9218 §7.1).
     private func sendPriorityUpdates() {
-        guard !reprioritised.isEmpty else { return }
-        for stream in reprioritised where isCarrying(stream) && stream.sentUrgency != stream.urgency {
+        guard !reprioritisedStreams.isEmpty else { return }
+        for stream in reprioritisedStreams where isCarrying(stream) && stream.sentUrgency != stream.urgency {
             stream.sentUrgency = stream.urgency
             machine.sendPriority(stream.urgency.fieldValue.utf8.span, of: stream.id)
         }
-        reprioritised = []
+        reprioritisedStreams = []
     }
 
     /// Takes the machine's output, and records the streams whose heads are in it.
@@ -346,8 +346,8 @@ extension HTTP2Connection {
         let list = try headerList(of: exchange, announcement, urgency, expectContinue: expectContinue)
         do throws(HTTP2SendError) {
             let method = exchange.options.isWebSocket ? .connect : exchange.head.method
-            let stream = try machine.open(list, method: method, endsStream: endsStream)
-            return (stream, list)
+            let streamID = try machine.open(list, method: method, endsStream: endsStream)
+            return (streamID, list)
         } catch {
             switch error {
             case .headerListTooLarge(let size, let allowed):

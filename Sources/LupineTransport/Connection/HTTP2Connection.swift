@@ -33,9 +33,9 @@ final class HTTP2Connection: Carrier {
     /// Streams that have something to send.
     var senders = SenderQueue<HTTP2Stream>()
     /// Streams that could not send because the connection's window was closed, in the order in which they tried.
-    var stalled: [HTTP2Stream] = []
+    var stalledStreams: [HTTP2Stream] = []
     /// Streams whose new priority must be sent to the peer.
-    var reprioritised: [HTTP2Stream] = []
+    var reprioritisedStreams: [HTTP2Stream] = []
     /// Streams whose request head is still in the machine, and not in `output`.
     var openingStreams: [HTTP2Stream] = []
     /// Streams with frames in `output`.
@@ -93,7 +93,7 @@ final class HTTP2Connection: Carrier {
     var liveness = LivenessProbe()
     /// The timer for the next check of `liveness`.
     var livenessTimer: EventLoop.TimerToken?
-    /// The error that ended the connection; an exchange that the pool has leased to it before it knew fails with this error.
+    /// The error that ended the connection. An exchange that begins after the end fails with this error, unless it is replayed.
     var failure: TransportError?
 
     /// The limit of content that a connection holds for paused consumers, whatever the peer does. Half of it is for the initial
@@ -144,7 +144,7 @@ final class HTTP2Connection: Carrier {
         limits.lists.listOctets = parser.headBytes
         limits.lists.fieldCount = parser.fieldCount
         limits.lists.stringOctets = parser.lineBytes
-        // A head over its limit fails its stream. Only a head of more than twice the limit fails the connection.
+        // A head over its limit fails its stream. Only a head that is far over it fails the connection.
         limits.frames.headerBlockOctets = max(limits.frames.headerBlockOctets, 2 * parser.headBytes)
         limits.interimHeads = parser.interimHeads
         return limits
@@ -321,7 +321,7 @@ final class HTTP2Connection: Carrier {
         }
         stream.urgency = urgency
         guard stream.sentUrgency != nil else { return }
-        reprioritised.append(stream)
+        reprioritisedStreams.append(stream)
         writeSoon()
     }
 
@@ -344,8 +344,8 @@ final class HTTP2Connection: Carrier {
 
     /// Discards the held content of a stream and returns its octets to the windows.
     func discardHeldContent(of stream: HTTP2Stream) {
-        guard stream.unconsumed > 0 else { return }
-        machine.consumed(stream.unconsumed, on: stream.id)
+        guard stream.unconsumedOctets > 0 else { return }
+        machine.consumed(stream.unconsumedOctets, on: stream.id)
         stream.heldContent = HeldContent()
         stream.withheldCredit = 0
     }
@@ -388,9 +388,9 @@ final class HTTP2Connection: Carrier {
     override func abort(_ error: TransportError) {
         guard life != .closed else { return }
         machine.shutDown()
-        let broken = streams.ordered
+        let brokenStreams = streams.ordered
         closeSocket(delivering: false)
-        for stream in broken where isCarrying(stream) {
+        for stream in brokenStreams where isCarrying(stream) {
             finishSplice(of: stream)
             // The sink that `finishSplice` calls may have cancelled the exchange.
             guard isCarrying(stream) else { continue }
@@ -416,8 +416,8 @@ final class HTTP2Connection: Carrier {
         output = []
         outputStart = 0
         senders = SenderQueue()
-        stalled = []
-        reprioritised = []
+        stalledStreams = []
+        reprioritisedStreams = []
         openingStreams = []
         streamsInOutput = []
     }

@@ -38,7 +38,7 @@ final class HTTP2Stream {
     var isRemoved = false
     /// Whether the stream is in `HTTP2Connection.senders`.
     var isQueued = false
-    /// Whether the stream is in `HTTP2Connection.stalled`.
+    /// Whether the stream is in `HTTP2Connection.stalledStreams`.
     var isStalled = false
     /// The stream's urgency.
     var urgency: Urgency
@@ -58,7 +58,7 @@ final class HTTP2Stream {
     /// The content length that the head has announced.
     var expectedLength: Int64?
     /// Interim heads that arrived while the exchange was suspended.
-    var heldInterim: [ResponseHead] = []
+    var heldInterimHeads: [ResponseHead] = []
     /// The final head that arrived while the exchange was suspended.
     var heldHead: (head: ResponseHead, framing: BodyFraming)?
     /// Content that has arrived and has not been delivered.
@@ -103,7 +103,7 @@ final class HTTP2Stream {
     }
 
     /// Whether a head must wait, because the exchange is suspended or because an earlier head still waits.
-    var holdsHeads: Bool { isSuspended || !heldInterim.isEmpty || heldHead != nil }
+    var holdsHeads: Bool { isSuspended || !heldInterimHeads.isEmpty || heldHead != nil }
 
     /// Whether content may be delivered now.
     var acceptsContent: Bool {
@@ -121,7 +121,7 @@ final class HTTP2Stream {
     var holdsResponse: Bool { !heldContent.isEmpty || heldHead != nil }
 
     /// The number of received octets that have not been returned to the windows.
-    var unconsumed: Int { heldContent.count + withheldCredit }
+    var unconsumedOctets: Int { heldContent.count + withheldCredit }
 
     /// The announced length of the request's content; nil if unknown.
     var announcedLength: Int64? {

@@ -20,7 +20,7 @@ final class HTTP2Tunnel: UpgradedChannel {
     /// Whether the peer has ended its half, and all its octets have been delivered.
     var peerHasEnded = false
     /// Whether a call of the handler's `drained` is scheduled.
-    private var drainedIsDue = false
+    private var isDrainedCallScheduled = false
 
     init(_ stream: HTTP2Stream, of connection: HTTP2Connection) {
         self.stream = stream
@@ -34,7 +34,7 @@ final class HTTP2Tunnel: UpgradedChannel {
     }
 
     /// The number of octets that the kernel has not accepted. The number in the connection's output is unknown, and counts as 1.
-    private var unsent: Int {
+    private var unsentOctets: Int {
         if case .piece(let bytes, let from, _) = stream.feed.state {
             return bytes.count - from + waitingOctets.count
         }
@@ -47,7 +47,7 @@ final class HTTP2Tunnel: UpgradedChannel {
         guard acceptsOutput else { return nil }
         waitingOctets += bytes
         connection.wakeTunnel(stream)
-        return unsent
+        return unsentOctets
     }
 
     func resumeUpgraded() {
@@ -81,12 +81,12 @@ final class HTTP2Tunnel: UpgradedChannel {
     /// Called when the kernel has accepted all output of the connection.
     func outputWasWritten() {
         isWriting = false
-        guard unsent == 0, !drainedIsDue else { return }
-        drainedIsDue = true
+        guard unsentOctets == 0, !isDrainedCallScheduled else { return }
+        isDrainedCallScheduled = true
         // In a separate loop job: a handler that answers by sending more would otherwise grow the stack.
         connection.loop.executeOnLoop {
-            self.drainedIsDue = false
-            if self.unsent == 0 { self.handler?.drained() }
+            self.isDrainedCallScheduled = false
+            if self.unsentOctets == 0 { self.handler?.drained() }
         }
     }
 
