@@ -63,7 +63,7 @@ extension PoolMachine {
     /// Returns whether a connection of `key` whose exchange has just ended must close, so that the first of the other starved
     /// keys can dial. It must if `key` has no waiters, or if the other key has no connection or at least two fewer. If the result
     /// is false, the other key moves to the end of `starvedKeys`, so that the next call considers another one.
-    mutating func considerYieldingToStarved(_ key: Int32) -> Bool {
+    mutating func mustYieldToStarved(_ key: Int32) -> Bool {
         if starvedKeys.first == key, starvedKeys.count > 1 { rotateStarved() }
         let other = starvedKeys.first
         guard other != key, other != LinkTable.none else { return false }
@@ -89,7 +89,7 @@ extension PoolMachine {
     /// Returns whether a multiplexed connection of `key`, on which an exchange has just ended, must be retired although it could
     /// carry another exchange. Under a steady load it is never idle, and waiters of other keys would wait for ever. Counts the
     /// calls that return false because enough connections are retiring (`endsSinceRetirement`).
-    mutating func considerRetiringForOthers(_ key: Int32) -> Bool {
+    mutating func mustRetireForOthers(_ key: Int32) -> Bool {
         let needsFresh = mustYieldToFresh(key)
         if needsFresh, countedConnections(of: key) >= limits.perHost { return mayRetireAnother(of: key) }
         guard !starvedKeys.isEmpty else { return false }
@@ -97,7 +97,7 @@ extension PoolMachine {
             endsSinceRetirement += 1
             return false
         }
-        guard needsFresh || considerYieldingToStarved(key) else { return false }
+        guard needsFresh || mustYieldToStarved(key) else { return false }
         endsSinceRetirement = 0
         return true
     }

@@ -15,7 +15,7 @@
 ///   for it. If a connection may carry several exchanges, one dial serves several waiters for a while (`PoolMachine+Sharing`).
 /// - Starved keys are served in turn, one dial at a time. If a key has no connection, or at least two fewer than another key, a
 ///   connection of the other key closes when it is next idle, and the key dials in its place. A multiplexed connection may never
-///   become idle, so one of those is retired: it accepts no further exchange (`considerRetiringForOthers`).
+///   become idle, so one of those is retired: it accepts no further exchange (`mustRetireForOthers`).
 /// - A retiring connection counts towards the total limit. Towards its key's limit, retiring connections do not count, up to as
 ///   many as that limit.
 /// - A key may use the connection of another key (`PoolMachine+Coalescing`). Its exchanges on that connection need no dial and
@@ -34,7 +34,7 @@ package struct PoolMachine: ~Copyable {
         var slotCount: Int32 = 0
         /// The number of current dials that are not tied to an exchange (`PoolEvent.claim`).
         var unclaimedDials: Int32 = 0
-        /// The number of its multiplexed connections that are no longer leased.
+        /// The number of its retiring connections: multiplexed ones that are not leased again and still carry exchanges.
         var retiringCount: Int32 = 0
         /// Connections that can carry another exchange; the last is leased first.
         var available = LinkList()
@@ -74,7 +74,7 @@ package struct PoolMachine: ~Copyable {
     /// Links the keys in `starvedKeys`, or in `vacantKeys`.
     var keyLinks = LinkTable()
     private var vacantKeys = LinkList()
-    /// Keys that need a dial and have no room under the total limit.
+    /// Keys that need a dial, which the limit of all connections does not allow.
     var starvedKeys = LinkList()
     /// Links the keys in `sharingKeys`. Empty if only HTTP/1.1 is enabled.
     var sharingLinks = LinkTable()
@@ -98,9 +98,10 @@ package struct PoolMachine: ~Copyable {
     var idleSlots = LinkList()
     /// The number of slots of all keys: connections and dials.
     var usedSlotCount: Int32 = 0
-    /// The number of multiplexed connections of all keys that are no longer leased.
+    /// The number of retiring connections of all keys.
     private(set) var retiringCount: Int32 = 0
-    /// The number of exchanges that have ended on leasable multiplexed connections since one was last retired.
+    /// The number of exchanges that have ended while enough connections were retiring, since `mustRetireForOthers` last retired
+    /// one for a starved key.
     var endsSinceRetirement = 0
 
     /// The waiters of all keys.
@@ -122,7 +123,7 @@ package struct PoolMachine: ~Copyable {
     package var openCount: Int { Int(usedSlotCount) }
     /// The number of connections that carry no exchange.
     package var idleCount: Int { Int(idleSlots.count) }
-    /// Whether one of the current dials will serve this waiter: not so many others are ahead of it that they use all dials.
+    /// Whether one of the current dials will serve this waiter, because few enough others are ahead of it.
     func isDialed(for waiter: WaiterID) -> Bool {
         guard let key = waiters.key(of: waiter) else { return false }
         let record = keys[Int(key)]
@@ -262,9 +263,9 @@ package struct PoolMachine: ~Copyable {
         case .available:
             let mustClose: Bool
             if slots[Int(index)].isIdle {
-                mustClose = !starvedKeys.isEmpty && considerYieldingToStarved(key)
+                mustClose = !starvedKeys.isEmpty && mustYieldToStarved(key)
             } else {
-                mustClose = considerRetiringForOthers(key)
+                mustClose = mustRetireForOthers(key)
             }
             if mustClose {
                 retire(index, .madeRoom, rebalancing: false, at: now, into: &actions)

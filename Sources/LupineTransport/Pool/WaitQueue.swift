@@ -8,7 +8,8 @@ package struct ExchangeID: Hashable, Sendable {
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// Identifies a waiter of a pool. Never reused for another waiter, so that a late cancellation has no effect.
+/// Identifies an exchange while it waits in a pool. An ID is never reused for another waiter, so that a late cancellation has no
+/// effect.
 package struct WaiterID: Hashable, Sendable {
     fileprivate let index: Int32
     fileprivate let generation: UInt32
@@ -57,7 +58,7 @@ struct WaiterSlab {
     /// One waiter, or a vacant element.
     private struct Entry {
         var exchange = ExchangeID(rawValue: 0)
-        /// The number of the waiter in the order of arrival.
+        /// The number of the waiter; waiters of all keys are numbered in order of arrival.
         var sequence: UInt64 = 0
         var rank = WaitQueue.Rank(0, replays: 0)
         /// The index of the waiter's key; `LinkTable.none` if the entry is vacant.
@@ -74,7 +75,7 @@ struct WaiterSlab {
     /// The number of the newest waiter; waiters are numbered from 1 in order of arrival.
     private(set) var lastSequence: UInt64 = 0
 
-    /// Whether a waiter is among the first `count` of its subqueue in `queue`. The caller has found `queue` by `key(of:)`.
+    /// Whether a waiter is among the first `count` of its subqueue in `queue`, the queue of the key that `key(of:)` returns.
     func isAmongFirst(_ count: Int32, _ waiter: WaiterID, of queue: WaitQueue) -> Bool {
         var index =
             switch entries[Int(waiter.index)].subqueue {
