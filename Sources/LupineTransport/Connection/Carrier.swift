@@ -53,7 +53,7 @@ class Carrier {
     var capacity: Int { 1 }
 
     /// Called once, after the pool has added the connection. An exchange may already run on the connection by then.
-    func opened() { Self.mustOverride() }
+    func didOpen() { Self.mustOverride() }
 
     /// Carries out an exchange to which the pool has leased the connection.
     func run(_ exchange: Exchange) { Self.mustOverride() }

@@ -228,7 +228,7 @@ package final class ConnectionPool: Sendable {
             guard isWanted else { return connection.close() }
             let (newKey, capacity) = (dialed.newKey, connection.capacity)
             passToMachine { _ in .connected(id, capacity: capacity, newKey: newKey, loop: loop.number) }
-            connection.opened()
+            connection.didOpen()
         case .failure(let error):
             dialFailed(id, error)
         }

@@ -190,7 +190,7 @@ extension HTTP1Connection {
         }
     }
 
-    /// Stores bytes that were read and cannot be handled now; `proceed` handles them later.
+    /// Stores bytes that were read and cannot be handled now; `continueReading` handles them later.
     func storeUnhandledInput(_ bytes: Span<UInt8>) {
         guard machine.state != .closed, !bytes.isEmpty else { return }
         unhandledInput.append(bytes, bytes.indices)

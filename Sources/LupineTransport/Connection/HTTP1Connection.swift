@@ -124,7 +124,7 @@ final class HTTP1Connection: Carrier {
     // MARK: an exchange begins
 
     // If an exchange has begun already, `timerEnded` starts the probes with the deadline timer.
-    override func opened() { if machine.state == .idle { startKeepAliveProbes() } }
+    override func didOpen() { if machine.state == .idle { startKeepAliveProbes() } }
 
     /// Carries out an exchange; the pool has leased the connection to it.
     override func run(_ exchange: Exchange) {
@@ -243,7 +243,7 @@ final class HTTP1Connection: Carrier {
         // `endDelivery` expects a response that is being received, not a paused one.
         _ = machine.handle(.resume)
         guard case .exchanging(_, .receiving) = machine.state else { return cancel(exchange, .cancelled) }
-        if endDelivery() { proceed() }
+        if endDelivery() { continueReading() }
     }
 
     /// Called when the consumer accepts content again.
@@ -254,7 +254,7 @@ final class HTTP1Connection: Carrier {
             beginSplice(target, framing)
         }
         current?.deadlines.handle(.readingResumed, at: loop.now)
-        if !isSuspended { proceed() }
+        if !isSuspended { continueReading() }
         armDeadline()
     }
 
@@ -283,12 +283,12 @@ final class HTTP1Connection: Carrier {
         write()
         if writeFailure != nil { readRemainingInput() }
         if case .exchanging(_, .paused) = machine.state { return armDeadline() }
-        proceed()
+        continueReading()
         armDeadline()
     }
 
     /// Handles the bytes in `unhandledInput`, then reads from the channel.
-    func proceed() {
+    func continueReading() {
         // Emptied first, because `handleInput` stores the bytes that it cannot handle yet in `unhandledInput` again.
         var input: [UInt8] = []
         swap(&input, &unhandledInput)

@@ -49,7 +49,7 @@ final class HTTP2Connection: Carrier {
 
     // MARK: receiving
 
-    /// Bytes of the origin that were read together with the proxy's response, until `opened` handles them.
+    /// Bytes of the origin that were read together with the proxy's response, until `didOpen` handles them.
     private var firstOriginBytes: [UInt8]
     /// Whether `read` is running; a call from inside it returns at once.
     var isReading = false
@@ -158,7 +158,7 @@ final class HTTP2Connection: Carrier {
     /// Whether the first exchange's own client certificate was presented: the connection carries no other exchange (U-11.20).
     private var isBoundToExchange: Bool { route.tls?.isBoundToExchange == true }
 
-    override func opened() {
+    override func didOpen() {
         guard life == .open else { return }
         startKeepAliveProbes()
         settingsTimer = loop.schedule(at: loop.now + Self.settingsTimeout) { [weak self] reason in
