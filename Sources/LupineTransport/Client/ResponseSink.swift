@@ -322,6 +322,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
                 if step.isDone { return demand }
                 if case .more = demand { continue }
             }
+            // The rest of the input waits: the task must read first, or the turn is used up.
             if !step.isDone {
                 var rest: [UInt8] = []
                 rest.append(bytes, start..<bytes.count)
@@ -379,7 +380,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         return .more
     }
 
-    /// Wakes the task that waits at the end of the loop's turn; immediately if called on another thread.
+    /// Wakes the waiting task at the end of the loop's turn, or immediately if called on another thread.
     private func wakeSoon() {
         let (loop, hasReader) = state.withLock { state in
             (state.loop, state.headReader != nil || state.pieceReader != nil)

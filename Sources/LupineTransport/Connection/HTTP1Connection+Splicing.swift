@@ -41,7 +41,8 @@ extension HTTP1Connection {
             case .pause: if current?.exchange === exchange { pause() }
             case .enough: _ = endDelivery()
             }
-            // Lets the codec report the end of the response. If the exchange is paused or suspended, `continueReading` does that later.
+            // Lets the codec report the end of the response. If the exchange is paused or suspended, `continueReading` does that
+            // later.
             if isComplete, mayDecode, !isSuspended { handleInput([UInt8]().span) }
             return machine.state != .closed
         case .withoutPipe: return true
