@@ -71,7 +71,8 @@ let package = Package(
             dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS"],
             swiftSettings: houseRules),
         .target(
-            name: "Lupine", dependencies: ["LupineLoading", "LupineCoding"], swiftSettings: pipelineRules),
+            name: "Lupine", dependencies: ["LupineLoading", "LupineTransport", "LupineCoding"],
+            swiftSettings: pipelineRules),
         .target(
             name: "LupineOrigin",
             dependencies: ["LupineTransport", "LupineHTTP", "LupineHTTP2", "LupineCoding", "LupineTLS"],

@@ -45,7 +45,8 @@ let package = Package(
             path: "House/LupineLoading", swiftSettings: houseRules),
 
         .target(
-            name: "Lupine", dependencies: ["LupineLoading", "LupineCoding"], path: "House/Lupine",
+            name: "Lupine", dependencies: ["LupineLoading", "LupineTransport", "LupineCoding"],
+            path: "House/Lupine",
             swiftSettings: [.swiftLanguageMode(.v5)] + houseRules.dropFirst()),
 
         // What measures.

@@ -51,7 +51,8 @@ let package = Package(
             dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS"],
             path: "House/LupineLoading", swiftSettings: houseRules),
         .target(
-            name: "Lupine", dependencies: ["LupineLoading", "LupineCoding"], path: "House/Lupine",
+            name: "Lupine", dependencies: ["LupineLoading", "LupineTransport", "LupineCoding"],
+            path: "House/Lupine",
             swiftSettings: pipelineRules),
         .target(
             name: "LupineOrigin",

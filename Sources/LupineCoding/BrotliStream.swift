@@ -2,18 +2,19 @@
 import CLupineBrotli
 import Glibc
 
-/// Owns brotli's decoder state (RFC 7932): the only code that uses `BrotliDecoderState`.
+/// Owns the state of brotli's decoder (RFC 7932). It is the only code that uses `BrotliDecoderState`.
 ///
-/// Windows are at most 16 MiB; the "large window" extension, with which a peer could demand 1 GiB, stays off. Memory is accounted
-/// for in ``DecoderMemory``. Brotli's library cannot reset a decoder state: ``reset()`` destroys the state, and the next byte
-/// creates a new one, so a body without bytes needs no state.
+/// Windows are at most 16 MiB: the "large window" extension, with which a peer could demand 1 GiB, stays off. ``DecoderMemory``
+/// accounts for the memory. Brotli's library cannot reset a decoder state. ``reset()`` therefore destroys the state, and the next
+/// ``step(_:into:at:room:)`` creates a new one. A body without bytes needs no state.
 @safe
 struct BrotliStream: ~Copyable {
+    /// Brotli's state; nil until the first step of a body.
     private var state: OpaquePointer?
-    /// The account of the memory that the decoder holds, with its limit.
+    /// The account of the decoder's memory, with its limit. It is on the heap, because brotli's state has a pointer to it.
     private let account: UnsafeMutablePointer<DecoderMemory>
 
-    /// The maximum memory held so far.
+    /// The maximum number of bytes of memory that the decoder has used at once.
     var peakMemory: Int { unsafe account.pointee.peak }
 
     init(memoryLimit: Int) {
@@ -36,12 +37,12 @@ struct BrotliStream: ~Copyable {
     mutating func step(
         _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at start: Int, room: Int
     ) -> DecoderStep {
-        guard let state = unsafe open() else {
+        guard let state = unsafe createStateIfNeeded() else {
             return DecoderStep(consumed: 0, produced: 0, outcome: .outOfMemory)
         }
-        let wanted = min(room, output.count - start)
+        let outputSpace = min(room, output.count - start)
         var availableIn = input.count
-        var availableOut = wanted
+        var availableOut = outputSpace
         let result = unsafe input.withUnsafeBufferPointer { source in
             unsafe output.withUnsafeMutableBufferPointer { target in
                 var nextIn = source.baseAddress
@@ -57,11 +58,11 @@ struct BrotliStream: ~Copyable {
             case _: unsafe failure(of: state)
             }
         return DecoderStep(
-            consumed: input.count - availableIn, produced: wanted - availableOut, outcome: outcome)
+            consumed: input.count - availableIn, produced: outputSpace - availableOut, outcome: outcome)
     }
 
-    /// Returns the decoder state, which is created if necessary; nil if there is no memory.
-    private mutating func open() -> OpaquePointer? {
+    /// Returns the decoder state, and creates it if necessary. Returns nil if there is no memory.
+    private mutating func createStateIfNeeded() -> OpaquePointer? {
         if let state = unsafe state { return unsafe state }
         unsafe state = BrotliDecoderCreateInstance(
             { account, size in unsafe AccountedBlock.allocate(account, size) },
@@ -70,7 +71,7 @@ struct BrotliStream: ~Copyable {
         return unsafe state
     }
 
-    /// The outcome of a decoder that has failed; brotli reports a lack of memory with several numbers.
+    /// Returns the outcome of a decoder that has failed. Brotli reports a lack of memory with several error codes.
     private func failure(of state: OpaquePointer) -> DecoderStep.Outcome {
         let code = unsafe BrotliDecoderGetErrorCode(state)
         switch code {

@@ -4,15 +4,15 @@ internal import CLupineZlib
 
 /// The checksum of gzip (RFC 1952 §8). It detects accidental changes, but an attacker can recompute it.
 package struct CRC32: Sendable {
-    /// The checksum of the octets so far.
+    /// The checksum of all octets that ``update(_:)`` has added.
     package private(set) var value: UInt32 = 0
 
-    /// The checksum of no octets.
+    /// Creates the checksum of no octets.
     package init() {}
 
-    /// Adds the next octets.
+    /// Adds the next octets to the checksum.
     package mutating func update(_ octets: Span<UInt8>) {
-        // An empty buffer would reset zlib's checksum.
+        // zlib returns its initial checksum for a null pointer, which an empty buffer may have.
         if octets.isEmpty { return }
         let previous = UInt(value)
         value = unsafe octets.withUnsafeBufferPointer { buffer in

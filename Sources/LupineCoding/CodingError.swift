@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: MIT
 
-/// An error in naming, decoding or encoding a content coding.
+/// An error in the name of a content coding, or in decoding or encoding a body.
 ///
-/// Each case names the coding and, where bytes were involved, the number of bytes of that coding's own input before the error. In
-/// a stack (`gzip, br`) that input is the output of the coding applied after it, so the offset counts there. A truncated body
-/// (``cutShort(coding:offset:)``) is distinguished from an invalid one (``corrupt(coding:offset:fault:)``): the first is a fault
-/// of the transfer, the second of the sender.
+/// The `offset` of a case is the number of bytes of the coding's own input before the error. If a body has several codings, such
+/// as `gzip, br`, the input of one decoder is the output of the decoder before it: of br first, then of gzip. A truncated body
+/// (``cutShort(coding:offset:)``) is distinguished from an invalid one (``corrupt(coding:offset:fault:)``). The first is a fault
+/// of the transfer, the second a fault of the sender.
 public enum CodingError: Error, Hashable, Sendable {
-    /// The list names an unknown coding. `name` is at most 64 bytes long.
+    /// The list of codings names an unknown one. `name` is at most 64 bytes long.
     case unknownCoding(name: String)
-    /// The list stacks more codings than ``ContentCoding/maximumStack``.
+    /// The list names more codings than ``ContentCoding/maximumStack``.
     case tooManyCodings(limit: Int)
-    /// The bytes are not valid in the coding. For gzip and deflate, the offset is exact, and the fault is the same for every
-    /// division of the body. A br decoder reads as far ahead as its input goes: `offset` is the position that it has reached, and
-    /// the fault's detail may depend on how the body was divided.
+    /// The bytes are not valid in the coding. For gzip and deflate, `offset` is exact, and `fault` does not depend on the pieces
+    /// in which the body arrives. A br decoder reads all of its input at once: `offset` is the position that it has reached, and
+    /// the detail of `fault` may depend on the pieces.
     case corrupt(coding: ContentCoding, offset: Int, fault: Fault)
     /// The body ended before the end of the coded stream.
     case cutShort(coding: ContentCoding, offset: Int)
-    /// More than ``ExpansionLimit/bytes`` bytes would have been decoded. All bytes up to the limit were delivered.
+    /// The body decodes to more than ``ExpansionLimit/bytes`` bytes. All bytes up to the limit were delivered.
     case outputLimit(coding: ContentCoding, limit: Int)
-    /// The body expanded by more than ``ExpansionLimit/ratio`` : 1. `received` encoded bytes had been read and `decoded` bytes
-    /// delivered (or passed to the next coding of the stack) when one more would have exceeded the limit.
+    /// The body expands by more than ``ExpansionLimit/ratio`` : 1. At the limit, `received` encoded bytes had been read.
+    /// `decoded` bytes had been delivered, or passed to the decoder of the next coding.
     case ratioLimit(coding: ContentCoding, limit: Int, received: Int, decoded: Int)
-    /// The coding needs more working memory than the `limit` bytes that it is allowed, or than the system provides.
+    /// The coding needs more working memory than its `limit` in bytes, or than the system provides.
     case memoryLimit(coding: ContentCoding, limit: Int)
 
     /// The kind of corruption that a decoder found.
     public enum Fault: Hashable, Sendable {
-        /// The stream's header is not of this format, or of a form that is not allowed.
+        /// The header of the stream is invalid. `detail` is the description by the decoder's library.
         case header(detail: String)
-        /// The compressed data is invalid. `detail` is the decoder's own description.
+        /// The compressed data is invalid. `detail` is the description by the decoder's library.
         case data(detail: String)
         /// The data was decoded, but its checksum does not match.
         case checksum
-        /// The data was decoded, but its length does not match the one in the stream.
+        /// The data was decoded, but its length does not match the length in the stream.
         case length
-        /// The stream needs a preset dictionary, which HTTP cannot name.
+        /// The stream needs a preset dictionary, which HTTP does not transfer.
         case dictionary
     }
 }

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
 
-/// The effort with which an encoder compresses a body: zlib's levels, 0 to 9.
+/// The effort with which an encoder compresses a body: a level of zlib, from 0 to 9.
 public struct CompressionLevel: RawRepresentable, Hashable, Sendable {
+    /// The number of the level.
     public let rawValue: Int
 
-    /// No compression, only the format's wrapping.
-    public static let store = CompressionLevel(checked: 0)
-    /// The least effort.
-    public static let fastest = CompressionLevel(checked: 1)
-    /// zlib's default compromise between effort and size.
-    public static let standard = CompressionLevel(checked: 6)
-    /// The smallest result.
-    public static let smallest = CompressionLevel(checked: 9)
+    /// Level 0: no compression, only the header and trailer of the format.
+    public static let store = CompressionLevel(validLevel: 0)
+    /// Level 1: the least effort.
+    public static let fastest = CompressionLevel(validLevel: 1)
+    /// Level 6: zlib's default compromise between effort and size.
+    public static let standard = CompressionLevel(validLevel: 6)
+    /// Level 9: the smallest result.
+    public static let smallest = CompressionLevel(validLevel: 9)
 
-    /// The level with this number; nil unless it is in `0...9`.
+    /// Creates the level with this number; nil unless it is in `0...9`.
     public init?(rawValue: Int) {
         guard (0...9).contains(rawValue) else { return nil }
-        self.init(checked: rawValue)
+        self.init(validLevel: rawValue)
     }
 
-    private init(checked rawValue: Int) { self.rawValue = rawValue }
+    private init(validLevel rawValue: Int) { self.rawValue = rawValue }
 }

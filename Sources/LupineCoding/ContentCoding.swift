@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: MIT
 
-/// A content coding that can be decoded (RFC 9110 §8.4.1), and the two header fields that name codings.
-///
-/// Not a general list parser: elements of `Content-Encoding` have no parameters and no quotes.
+/// A content coding that can be decoded (RFC 9110 §8.4.1), with the syntax of the fields `Content-Encoding` and
+/// `Accept-Encoding`.
 public enum ContentCoding: String, Hashable, Sendable, CaseIterable {
     /// Brotli (RFC 7932).
     case br
-    /// Gzip (RFC 1952), one member or several. Also sent as `x-gzip`.
+    /// Gzip (RFC 1952), with one member or several. Servers also call it `x-gzip`.
     case gzip
-    /// Deflate in the zlib wrapping (RFC 1950); the raw form (RFC 1951), which some servers send under this name, is recognized
-    /// too. Also sent as `x-deflate`.
+    /// Deflate in the zlib format (RFC 1950). The decoder also recognizes raw deflate (RFC 1951), which some servers send under
+    /// this name. Servers also call the coding `x-deflate`.
     case deflate
     /// No coding.
     case identity
 
-    /// The maximum number of codings of a body. Senders use at most two, and each costs a decoder's memory, so the number is
-    /// small. curl has the same limit.
+    /// The maximum number of codings of a body. It is small, because senders use at most two, and each coding needs the memory of
+    /// a decoder. curl has the same limit.
     public static let maximumStack = 5
 
     /// The codings that can be decoded, in order of preference.
     public static let decodable: [ContentCoding] = [.br, .gzip, .deflate]
 
-    /// The coding with this name, compared case-insensitively, or nil if it is unknown.
+    /// Creates the coding with this name, which is compared case-insensitively; nil if the name is unknown.
     public init?(name: some StringProtocol) {
-        let matches: (StaticString) -> Bool = { Self.equal(name.utf8, $0) }
+        let matches: (StaticString) -> Bool = { Self.isEqual(name.utf8, lowercased: $0) }
         if matches("gzip") || matches("x-gzip") {
             self = .gzip
         } else if matches("br") {
@@ -37,16 +36,17 @@ public enum ContentCoding: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Parses the value of a `Content-Encoding` field; several field lines are one list, joined by commas.
+    /// Parses the value of a `Content-Encoding` field: a list of names without parameters, separated by commas.
     ///
-    /// - Returns: the codings in the order in which they were applied, the outermost last. `identity` and empty elements are
+    /// - Returns: The codings in the order in which they were applied, the outermost last. `identity` and empty elements are
     ///   skipped.
-    /// - Throws: ``CodingError/unknownCoding(name:)`` for the first unknown name, and ``CodingError/tooManyCodings(limit:)``.
+    /// - Throws: ``CodingError/unknownCoding(name:)`` for the first unknown name, and ``CodingError/tooManyCodings(limit:)`` for
+    ///   more than ``ContentCoding/maximumStack`` codings.
     public static func list(_ value: some StringProtocol) throws(CodingError) -> [ContentCoding] {
         try list([value])
     }
 
-    /// Parses all `Content-Encoding` field lines of a message, in order. See ``list(_:)``.
+    /// Parses all `Content-Encoding` field lines of a message, in order, as one list. See ``list(_:)``.
     public static func list(_ lines: some Sequence<some StringProtocol>) throws(CodingError)
         -> [ContentCoding]
     {
@@ -66,25 +66,34 @@ public enum ContentCoding: String, Hashable, Sendable, CaseIterable {
         return codings
     }
 
-    /// Returns the value of an `Accept-Encoding` field (RFC 9110 §12.5.3) for these codings, the most preferred first: `br;q=1.0,
-    /// gzip;q=0.9, deflate;q=0.8`.
+    /// Returns the value of an `Accept-Encoding` field (RFC 9110 §12.5.3) for these codings, the most preferred first. For the
+    /// default it is `br;q=1.0, gzip;q=0.9, deflate;q=0.8`.
     public static func acceptEncoding(_ codings: [ContentCoding] = decodable) -> String {
-        codings.enumerated()
-            .map { "\($1.rawValue);q=\($0 == 0 ? "1.0" : "0.\(max(10 - $0, 1))")" }
-            .joined(separator: ", ")
+        var elements: [String] = []
+        for (index, coding) in codings.enumerated() {
+            // The tenth coding and all later ones have the least quality of one digit that is not zero.
+            let quality = index == 0 ? "1.0" : "0.\(max(10 - index, 1))"
+            elements.append("\(coding.rawValue);q=\(quality)")
+        }
+        return elements.joined(separator: ", ")
     }
 
-    private static func equal(_ bytes: some Collection<UInt8>, _ lowercased: StaticString) -> Bool {
-        bytes.lazy.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }
+    /// Returns whether the bytes are equal to `lowercased`, compared case-insensitively.
+    private static func isEqual(_ bytes: some Collection<UInt8>, lowercased: StaticString) -> Bool {
+        let isUppercase: (UInt8) -> Bool = { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
+        // In ASCII, the bit 0x20 makes a letter lowercase.
+        return bytes.lazy.map { isUppercase($0) ? $0 | 0x20 : $0 }
             .elementsEqual(lowercased.description.utf8)
     }
 
     /// Returns the bytes without spaces and tabs around them (OWS, RFC 9110 §5.6.3).
     private static func trimmed<Bytes: BidirectionalCollection<UInt8>>(_ bytes: Bytes) -> Bytes.SubSequence {
-        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
-        let front = bytes.drop(while: isSpace)
-        guard let last = front.lastIndex(where: { !isSpace($0) }) else { return front[front.endIndex...] }
-        return front[...last]
+        let isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        let withoutLeadingSpaces = bytes.drop(while: isSpace)
+        guard let last = withoutLeadingSpaces.lastIndex(where: { !isSpace($0) }) else {
+            return withoutLeadingSpaces[withoutLeadingSpaces.endIndex...]
+        }
+        return withoutLeadingSpaces[...last]
     }
 }
 

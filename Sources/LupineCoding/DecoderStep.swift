@@ -4,19 +4,19 @@
 struct DecoderStep {
     /// The state of the decoder after the call.
     enum Outcome {
-        /// The stream continues, and the decoder needs more input or more room.
+        /// The stream continues. The decoder needs more input, or more space for output.
         case running
-        /// The stream has ended; the remaining input does not belong to it.
+        /// The stream has ended. The remaining input does not belong to it.
         case ended
-        /// The input is invalid. The last `unread` of the consumed bytes are after the fault.
+        /// The input is invalid. Of the consumed bytes, the last `unread` come after the invalid ones.
         case failed(CodingError.Fault, unread: Int)
-        /// The memory limit was exceeded.
+        /// The decoder needs more memory than its limit, or than the system provides.
         case outOfMemory
     }
 
-    /// The bytes read from the input.
+    /// The number of bytes consumed from the input.
     var consumed: Int
-    /// The bytes written to the output.
+    /// The number of bytes written to the output.
     var produced: Int
     var outcome: Outcome
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Encodes one body as `gzip` or `deflate` (in the zlib wrapping, the only correct form to send), piece by piece: for request
-/// bodies, and for the test server's responses.
+/// Encodes one body as `gzip` or `deflate`, piece by piece: request bodies, and the responses of the test server.
 ///
-/// Used by one thread at a time. Holds at most 272 KiB for a body of any size.
+/// `deflate` is sent in the zlib format, as RFC 9110 requires. One thread may use the encoder at a time. The encoder uses at most
+/// 272 KiB of memory for a body of any size.
 package final class DeflateEncoder {
     /// The codings that this encoder produces.
     package enum Coding: Hashable, Sendable, CaseIterable {
@@ -19,8 +19,8 @@ package final class DeflateEncoder {
         }
     }
 
-    /// The memory that zlib needs for a 32 KiB window at its default memory level.
-    private static let memory = 272 << 10
+    /// The number of bytes of memory that zlib needs for a 32 KiB window at its default memory level, for error messages.
+    private static let requiredMemory = 272 << 10
 
     private var stream: DeflateStream
 
@@ -34,35 +34,35 @@ package final class DeflateEncoder {
             case .deflate: .zlib
             }
         guard let stream = DeflateStream(wrapping, level: CInt(level.rawValue)) else {
-            throw .memoryLimit(coding: coding.contentCoding, limit: Self.memory)
+            throw .memoryLimit(coding: coding.contentCoding, limit: Self.requiredMemory)
         }
         self.stream = stream
     }
 
-    /// Encodes some of `input` into `output`. zlib buffers most input and writes its output later.
+    /// Encodes some of `input` into `output`. zlib buffers most of the input, so that later calls write its encoded form.
     package func encode(_ input: Span<UInt8>, into output: inout MutableSpan<UInt8>) -> CodingStream.Progress
     {
         run(input, into: &output, flush: .none)
     }
 
-    /// The minimum room for a flush. zlib cannot tell a flush that has exactly filled the output from one that needs more room;
-    /// in a smaller output it could write its 5-byte marker again with each call.
+    /// The minimum size in bytes of the output of a flush. If a flush exactly fills the output, zlib cannot know whether it is
+    /// complete. In a smaller output it could write its 5-byte marker again with each call.
     package static let flushRoom = 16
 
-    /// Writes all output so far, so that the peer can decode it now; this adds some bytes each time. Call it until it returns
-    /// ``CodingStream/Status/needsInput``.
+    /// Writes the encoded form of all input so far, so that the peer can decode it. Each flush makes the result some bytes
+    /// longer. The caller repeats the call until it returns ``CodingStream/Status/needsInput``.
     ///
     /// - Precondition: `output` has at least ``flushRoom`` bytes.
     package func flush(into output: inout MutableSpan<UInt8>) -> CodingStream.Progress {
         precondition(output.count >= Self.flushRoom, "too little room for a flush")
-        let none: [UInt8] = []
-        return run(none.span, into: &output, flush: .toByteBoundary)
+        let noInput: [UInt8] = []
+        return run(noInput.span, into: &output, flush: .toByteBoundary)
     }
 
-    /// Writes the end of the body. Call it until it returns ``CodingStream/Status/done``.
+    /// Writes the end of the body. The caller repeats the call until it returns ``CodingStream/Status/done``.
     package func finish(into output: inout MutableSpan<UInt8>) -> CodingStream.Progress {
-        let none: [UInt8] = []
-        return run(none.span, into: &output, flush: .finish)
+        let noInput: [UInt8] = []
+        return run(noInput.span, into: &output, flush: .finish)
     }
 
     /// Prepares for another body, in the same memory.
@@ -78,7 +78,7 @@ package final class DeflateEncoder {
                 input.extracting(progress.consumed...), into: &output, at: progress.produced, flush: flush)
             progress.consumed += step.consumed
             progress.produced += step.produced
-            if step.ended {
+            if step.hasEnded {
                 progress.status = .done
                 break
             }

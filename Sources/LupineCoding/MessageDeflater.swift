@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
 
 /// Compresses the messages of one direction of a WebSocket connection (RFC 7692 §7.2.1): raw deflate with a flush at the end of
-/// each message, whose marker is removed.
+/// each message. The marker of the flush is removed.
 ///
-/// For bodies there is `DeflateEncoder`. Used by one thread at a time. Holds at most 272 KiB for messages of any size.
+/// `DeflateEncoder` encodes the bodies of HTTP. One thread may use the compressor at a time. It uses at most 272 KiB of memory
+/// for messages of any size.
 package final class MessageDeflater {
-    /// The marker at the end of a flush, which is not sent.
+    /// The octets at the end of a flush, which are not sent: the length of an empty stored block, and its complement.
     static let flushMarker: InlineArray<4, UInt8> = [0x00, 0x00, 0xFF, 0xFF]
-    /// The memory that zlib needs for a 32 KiB window at its default memory level.
-    private static let memory = 272 << 10
+    /// The number of bytes of memory that zlib needs for a 32 KiB window at its default memory level, for error messages.
+    private static let requiredMemory = 272 << 10
 
     private var stream: DeflateStream
+    /// Whether a message may refer to earlier ones (context takeover).
     private let keepsContext: Bool
+    /// The buffer to which zlib writes.
     private var buffer = [UInt8](repeating: 0, count: 16 << 10)
 
     /// Creates a compressor for one direction of a connection.
@@ -26,23 +29,22 @@ package final class MessageDeflater {
     ) throws(CodingError) {
         precondition((9...15).contains(windowBits), "a window of \(windowBits) bits")
         let stream = DeflateStream(.raw, level: CInt(level.rawValue), rawWindowBits: CInt(windowBits))
-        guard let stream else { throw .memoryLimit(coding: .deflate, limit: Self.memory) }
+        guard let stream else { throw .memoryLimit(coding: .deflate, limit: Self.requiredMemory) }
         self.stream = stream
         self.keepsContext = keepsContext
     }
 
     /// Appends the compressed form of a whole message to `output`.
     package func deflate(_ message: Span<UInt8>, into output: inout [UInt8]) {
-        // zlib writes nothing for an empty flush. RFC 7692 §7.2.3.6 encodes an empty message as the first octet of an empty
-        // block.
+        // zlib writes nothing for a flush without input. RFC 7692 §7.2.3.6 encodes an empty message as the octet 0.
         guard !message.isEmpty else { return output.append(0) }
         var consumed = 0
         while consumed < message.count {
             consumed += step(message.extracting(consumed...), flush: .none, into: &output).consumed
         }
-        // After a full buffer, zlib may have more output.
-        let none: [UInt8] = []
-        while step(none.span, flush: .toByteBoundary, into: &output).produced == buffer.count {}
+        // While zlib fills the whole buffer, it may have more output.
+        let noInput: [UInt8] = []
+        while step(noInput.span, flush: .toByteBoundary, into: &output).produced == buffer.count {}
         output.removeLast(Self.flushMarker.count)
         if !keepsContext { stream.reset() }
     }

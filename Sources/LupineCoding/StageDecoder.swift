@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: MIT
 
-/// The decoder of any one coding, used by ``CodingStage``.
+/// The decoder of a content coding, for any coding. ``CodingStage`` uses it.
 ///
-/// Its associated values own the state of the C libraries. They cannot be copied, so each call moves them out and back.
+/// Its associated values own the state of the C libraries. They cannot be copied, so each call moves a value out of the enum and
+/// back into it.
 enum StageDecoder: ~Copyable {
     case inflate(InflateDecoder)
     case brotli(BrotliStream)
     case identity
 
-    /// The maximum memory of one brotli decoder: the largest window (16 MiB), half of it again while the window grows, and the
-    /// code tables of a block (under 4 MiB).
+    /// The maximum number of bytes of memory of one brotli decoder: the largest window (16 MiB), 8 MiB more while the window
+    /// grows, and the code tables of a block (under 4 MiB).
     static let brotliMemoryLimit = 32 << 20
 
     init(_ coding: ContentCoding) {
         switch coding {
-        case .gzip: self = .inflate(InflateDecoder(gzip: true))
-        case .deflate: self = .inflate(InflateDecoder(gzip: false))
+        case .gzip: self = .inflate(InflateDecoder(isGzip: true))
+        case .deflate: self = .inflate(InflateDecoder(isGzip: false))
         case .br: self = .brotli(BrotliStream(memoryLimit: Self.brotliMemoryLimit))
         case .identity: self = .identity
         }
     }
 
-    /// The maximum memory held so far.
+    /// The maximum number of bytes of memory that the decoder has used at once.
     var peakMemory: Int {
         switch self {
         case .inflate(let inflate): inflate.peakMemory
@@ -39,7 +40,7 @@ enum StageDecoder: ~Copyable {
         }
     }
 
-    /// The most memory that the decoder may hold.
+    /// The maximum number of bytes of memory that the decoder may use.
     var memoryLimit: Int {
         switch self {
         case .inflate: InflateDecoder.memoryLimit

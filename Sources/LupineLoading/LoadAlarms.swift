@@ -2,13 +2,17 @@
 
 package import LupineTransport
 
-/// The alarm clock of all loads of the process, which the layers above use for delays too. Any thread may use it.
+/// The alarm clock that all loads of the process share. The layers above use it for delays, too. Any thread may use it.
 package enum LoadAlarms {
-    /// The clock. Its loop is one of the shared loops of the process, chosen when the first alarm is set.
+    /// The alarm clock. Its timers run on one of the shared event loops of the process, chosen when the first alarm is set.
     package static let shared = AlarmClock { try? EventLoopGroup.shared().next() }
 
-    /// Calls `action` once after the delay, on any thread. Returns a closure that cancels the call; the closure has no effect
-    /// after the call.
+    /// Calls `action` once after the delay, on any thread.
+    ///
+    /// - Parameters:
+    ///   - delay: The time from this call to the call of `action`.
+    ///   - action: The closure to call.
+    /// - Returns: A closure that cancels the call of `action`. It has no effect once `action` has been called.
     package static func run(
         after delay: Duration, _ action: @escaping @Sendable () -> Void
     ) -> @Sendable () -> Void {

@@ -2,12 +2,14 @@
 
 internal import LupineTransport
 
-/// The event loop whose connections a request prefers: the loop that runs the Swift task which makes the request, or none. Stored
-/// with the request, because other threads continue the request.
+/// The event loop whose connections a request prefers: the loop that runs the Swift task which makes the request, or none.
+///
+/// It is stored with the request, because the request continues on other threads, where that loop is not known.
 package struct LoopPreference: Sendable {
+    /// The preferred event loop; nil for none.
     let loop: EventLoop?
 
-    /// The preference of the calling thread.
+    /// Creates the preference of the calling thread: for the event loop that runs a Swift task on it, if there is one.
     package init() { loop = EventLoop.ofRunningJob }
 
     /// Whether no loop is preferred.

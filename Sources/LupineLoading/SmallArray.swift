@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
 
-/// A collection in insertion order that stores its first element inline, so that no array is allocated for a single element. Used
-/// where there is nearly always only one: the attempts of a request, its handlers, the hops of a load. Inlinable into other
-/// modules.
+/// A collection in insertion order that stores its first element inline, so that no array is allocated for a single element.
+///
+/// Used where there is nearly always only one element: for the attempts of a request, its handlers, and the hops of a load (its
+/// requests: the first one, and those after redirects and challenges). Inlinable into other modules.
 @usableFromInline package struct SmallArray<Element> {
-    /// The oldest element.
+    /// The oldest element; nil if there are no elements.
     @usableFromInline package internal(set) var first: Element?
+    /// The elements after the first, oldest first.
     @usableFromInline var others: [Element] = []
 
     /// Creates an empty collection.
     @inlinable package init() {}
 
-    /// The newest element.
+    /// The newest element; nil if there are no elements.
     @inlinable package var last: Element? { others.last ?? first }
 
     /// All elements, oldest first.
@@ -25,11 +27,11 @@
 
     /// Whether an element satisfies the predicate. Does not copy the elements, unlike `Sequence.contains(where:)`.
     @inlinable package func contains(where predicate: (borrowing Element) -> Bool) -> Bool {
-        if let isMatch = first.map(predicate), isMatch { return true }
+        if let firstMatches = first.map(predicate), firstMatches { return true }
         return others.contains { predicate($0) }
     }
 
-    /// The element at `index`; nil past the last.
+    /// The element at `index`; nil if `index` is not less than `count`.
     @inlinable package subscript(index: Int) -> Element? {
         if index == 0 { return first }
         return index <= others.count ? others[index - 1] : nil
@@ -42,12 +44,12 @@
 
     /// Removes and returns all elements.
     @inlinable package mutating func takeAll() -> SmallArray {
-        var all = SmallArray()
-        swap(&all, &self)
-        return all
+        var removed = SmallArray()
+        swap(&removed, &self)
+        return removed
     }
 
-    /// Removes and returns the oldest element.
+    /// Removes and returns the oldest element; nil if there are no elements.
     @inlinable package mutating func popFirst() -> Element? {
         let oldest = first.take()
         if !others.isEmpty { first = others.removeFirst() }
@@ -58,7 +60,7 @@
 extension SmallArray: Sendable where Element: Sendable {}
 
 extension SmallArray: ExpressibleByArrayLiteral {
-    /// Creates a collection of the given elements.
+    /// Creates a collection of these elements.
     @inlinable package init(arrayLiteral elements: Element...) {
         first = elements.first
         others = Array(elements.dropFirst())
@@ -73,7 +75,7 @@ extension SmallArray: Sequence {
 
         @inlinable init(_ elements: SmallArray) { self.elements = elements }
 
-        /// The next element; nil past the last.
+        /// Returns the next element; nil after the last one.
         @inlinable package mutating func next() -> Element? {
             defer { index += 1 }
             return elements[index]

@@ -3,27 +3,29 @@
 public import Foundation
 public import LupineTransport
 
-/// Makes the transport's errors available to Foundation, with a description and, if there is one, the underlying system error
+/// Converts the transport's errors to `NSError`: with a code, a description and, if there is one, the underlying system error
 /// (U-16.1).
 extension TransportError: CustomNSError, LocalizedError {
     public static var errorDomain: String { "LupineTransport.TransportError" }
 
-    /// The raw value of the `URLError.Code` that the error is reported as.
+    /// The raw value of the `URLError.Code` with which a task reports this error.
     public var errorCode: Int { code.rawValue }
 
+    /// The description and, if there is one, the system error as the underlying error.
     public var errorUserInfo: [String: Any] {
-        var information: [String: Any] = [NSLocalizedDescriptionKey: description]
+        var userInfo: [String: Any] = [NSLocalizedDescriptionKey: description]
         if let cause = systemError {
-            information[NSUnderlyingErrorKey] = NSError(
+            userInfo[NSUnderlyingErrorKey] = NSError(
                 domain: NSPOSIXErrorDomain, code: Int(cause.rawValue),
                 userInfo: [NSLocalizedDescriptionKey: cause.text])
         }
-        return information
+        return userInfo
     }
 
     public var errorDescription: String? { description }
 
-    /// The error that the kernel reported; for several connection attempts, the error of the last one (U-9.16).
+    /// The `errno` that the kernel or the resolver has reported; nil if the error has another cause. If several connection
+    /// attempts have failed, this is the error of the last one (U-9.16).
     private var systemError: Errno? {
         switch self {
         case .connect(_, let error), .connectionLost(_, _, let error), .outOfDescriptors(let error),

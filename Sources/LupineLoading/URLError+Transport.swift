@@ -6,13 +6,13 @@ internal import LupineHTTP
 internal import LupineTLS
 internal import LupineTransport
 
-/// Translates errors of the transport into errors of the URL loading system. No other file does so.
+/// Creates the errors with which tasks fail: from errors of the transport, and for failures of the loader itself (`loading`).
 ///
-/// Each error carries the failing URL under both of its keys (U-6.6), without name and password since errors are printed, the
-/// transport's error under `NSUnderlyingErrorKey`, and a description that names host, step and cause. `loading` makes the
-/// errors of the loader itself.
+/// The user info of each error contains the failing URL under both of its keys (U-6.6), without user and password, because
+/// programs print errors. It also contains the transport's error under `NSUnderlyingErrorKey`, and a description of what failed
+/// and why.
 extension URLError {
-    /// The value of `NSURLErrorFailingURLStringErrorKey`, which is deprecated but still read by programs.
+    /// The value of `NSURLErrorFailingURLStringErrorKey`, which is deprecated, but which programs still read.
     private static let failingURLStringKey = "NSErrorFailingURLStringKey"
 
     /// The error of a load that failed in the transport.
@@ -23,18 +23,22 @@ extension URLError {
     /// An error of the loader itself, with an underlying error.
     ///
     /// - Parameters:
+    ///   - code: The code of the error.
+    ///   - url: The failing URL; nil if there is none.
     ///   - underlying: The underlying error.
-    ///   - reason: What happened, if the underlying error does not say so.
+    ///   - reason: What happened; nil to use the description of the underlying error.
     static func loading(
         _ code: URLError.Code, url: URL?, underlying: any Error, reason: String? = nil
     ) -> URLError {
         loading(code, url: url, reason: reason ?? String(describing: underlying), underlying: underlying)
     }
 
-    /// The error of a load that exceeded its resource time-out.
-    static func tooLong(_ url: URL?, after time: Interval?, underlying: (any Error)? = nil) -> URLError {
+    /// The error of a load that exceeded its resource time-out, `timeoutIntervalForResource`.
+    static func resourceTimeout(
+        of url: URL?, after timeout: Interval?, underlying: (any Error)? = nil
+    ) -> URLError {
         let origin = WebOrigin(url).map { " from \($0.authority)" } ?? ""
-        let limit = time.map { " (\($0))" } ?? ""
+        let limit = timeout.map { " (\($0))" } ?? ""
         return .loading(
             .timedOut, url: url,
             reason:
@@ -42,7 +46,7 @@ extension URLError {
             underlying: underlying)
     }
 
-    /// The error of a load that ended without a response, as that of a program's `URLProtocol` can (U-17.5).
+    /// The error of a load that ended without a response. Only a load by a program's `URLProtocol` can end like this (U-17.5).
     static func noResponse(_ url: URL?) -> URLError {
         let origin = url.map { " of \($0.withoutUserInfo.absoluteString)" } ?? ""
         return .loading(
@@ -56,33 +60,36 @@ extension URLError {
     /// An error of the loader itself.
     ///
     /// - Parameters:
-    ///   - reason: What happened: every error has a description.
+    ///   - code: The code of the error.
+    ///   - url: The failing URL; nil if there is none.
+    ///   - reason: What happened. Ignored for `cancelled`, which always has the same description.
     ///   - underlying: The underlying error, if any.
     static func loading(
         _ code: URLError.Code, url: URL?, reason: String, underlying: (any Error)? = nil
     ) -> URLError {
-        // Foundation shows the description in `localizedDescription` and the failure reason in `description`.
         let reason = code == .cancelled ? "cancelled" : reason
-        var information: [String: Any] = [
+        // Foundation's `localizedDescription` returns the first of these two texts, its `description` the second.
+        var userInfo: [String: Any] = [
             NSLocalizedDescriptionKey: reason, NSLocalizedFailureReasonErrorKey: reason,
         ]
         if let url = url?.withoutUserInfo {
-            information[NSURLErrorFailingURLErrorKey] = url
-            information[failingURLStringKey] = url.absoluteString
+            userInfo[NSURLErrorFailingURLErrorKey] = url
+            userInfo[failingURLStringKey] = url.absoluteString
         }
-        if let underlying { information[NSUnderlyingErrorKey] = underlying }
-        return URLError(code, userInfo: information)
+        if let underlying { userInfo[NSUnderlyingErrorKey] = underlying }
+        return URLError(code, userInfo: userInfo)
     }
 
-    /// Returns the error with `information` added to its user info.
-    func adding(_ information: [String: Any]) -> URLError {
-        information.isEmpty
-            ? self : URLError(code, userInfo: userInfo.merging(information) { _, added in added })
+    /// Returns the error with these entries added to its user info; they replace existing entries with the same keys.
+    func adding(_ entries: [String: Any]) -> URLError {
+        entries.isEmpty
+            ? self : URLError(code, userInfo: userInfo.merging(entries) { _, added in added })
     }
 }
 
 extension TransportError {
-    /// The code that the URL loading system reports the error as.
+    /// The code of the `URLError` with which a task reports this error. The extensions below define the codes of the errors that
+    /// it contains.
     var code: URLError.Code {
         switch self {
         case .url(let error): error.code
@@ -112,13 +119,14 @@ extension TransportError {
         }
     }
 
-    /// The code for the errors of all addresses: `notConnectedToInternet` if no address had a route, `timedOut` if none
-    /// answered, otherwise `cannotConnectToHost`.
+    /// Returns the code for the failed attempts to connect to all addresses of a host: `notConnectedToInternet` if no address had
+    /// a route, `timedOut` if no address that had a route answered, otherwise `cannotConnectToHost`.
     private static func code(of errors: [Errno]) -> URLError.Code {
         let codes = Set(errors.map(\.codeOfConnecting))
         if codes == [.notConnectedToInternet] { return .notConnectedToInternet }
-        return !codes.isEmpty && codes.isSubset(of: [.notConnectedToInternet, .timedOut])
-            ? .timedOut : .cannotConnectToHost
+        let noAddressAnswered =
+            !codes.isEmpty && codes.isSubset(of: [.notConnectedToInternet, .timedOut])
+        return noAddressAnswered ? .timedOut : .cannotConnectToHost
     }
 }
 

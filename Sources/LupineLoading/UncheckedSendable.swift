@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// A value of the caller's that the module stores and returns without using it: a property that a `URLProtocol` has set on a
-/// request, the `userInfo` of a cached response, a body stream before its task opens it.
+/// Wraps a value of a type that is not `Sendable`, so that it can be stored and passed between threads.
 ///
-/// Apple's types pass such values between threads without requiring `Sendable`. Only the reference is passed on; the caller is
-/// responsible for how it is used on several threads. The module sends nothing else unchecked through this type.
+/// Most of these values come from the program, through methods of Apple's API that do not require `Sendable`: a body stream, the
+/// `userInfo` of a cached response, a property that a `URLProtocol` has set on a request. The wrapper protects nothing: the code
+/// that unwraps the value has to use it safely.
 package struct UncheckedSendable<Value>: @unchecked Sendable {
-    /// The caller's value.
+    /// The wrapped value.
     package let value: Value
 
     /// Wraps `value`.

@@ -6,11 +6,11 @@
     /// Counts the library's locks that the calling thread holds. Each lock reports to it in the builds for the sanitizers (`-D
     /// LUPINE_HELD_LOCKS`); other builds do not contain it.
     @usableFromInline package enum HeldLocks {
-        /// Counts a lock that has been taken.
-        @usableFromInline package static func taken() { lupine_note_lock(1) }
+        /// Counts a lock that has been acquired.
+        @usableFromInline package static func recordAcquisition() { lupine_note_lock(1) }
 
         /// Counts a lock that has been released.
-        @usableFromInline package static func released() { lupine_note_lock(-1) }
+        @usableFromInline package static func recordRelease() { lupine_note_lock(-1) }
 
         /// The number of locks that the calling thread holds.
         package static var count: Int { Int(lupine_held_locks()) }

@@ -33,8 +33,8 @@
             unsafe pthread_mutex_lock(mutex)
             defer { unsafe pthread_mutex_unlock(mutex) }
             #if LUPINE_HELD_LOCKS
-                HeldLocks.taken()
-                defer { HeldLocks.released() }
+                HeldLocks.recordAcquisition()
+                defer { HeldLocks.recordRelease() }
             #endif
             return try body(&value)
         }
@@ -62,8 +62,8 @@
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
             #if LUPINE_HELD_LOCKS
-                HeldLocks.taken()
-                defer { HeldLocks.released() }
+                HeldLocks.recordAcquisition()
+                defer { HeldLocks.recordRelease() }
             #endif
             return try mutex.withLock(body)
         }

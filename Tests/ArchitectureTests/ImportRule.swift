@@ -9,7 +9,7 @@ struct ImportRule {
     struct Module {
         let name: String
         let allowed: Set<String>
-        /// Imports that are allowed only in the named folders of the module.
+        /// Imports that are allowed only in the named folders of the module; "." stands for the files beside its folders.
         var onlyIn: [String: Set<String>] = [:]
     }
 
@@ -40,7 +40,12 @@ struct ImportRule {
             ]),
         Module(
             name: "Lupine",
-            allowed: ["LupineLoading", "LupineCoding", "Foundation", "Dispatch", "Glibc", "Synchronization"]),
+            allowed: [
+                "LupineLoading", "LupineTransport", "LupineCoding", "Foundation", "Dispatch", "Glibc",
+                "Synchronization",
+            ],
+            // For `Protected`, which is made of the transport's lock.
+            onlyIn: ["LupineTransport": ["."]]),
         Module(
             name: "LupineOrigin",
             allowed: [
@@ -94,7 +99,8 @@ struct ImportRule {
             let allowed = module.allowed.isEmpty ? "nothing" : module.allowed.sorted().joined(separator: ", ")
             return "\(module.name) may not import \(imported); it may import \(allowed)"
         }
-        if let allowed = module.onlyIn[imported], folders.count < 3 || !allowed.contains(folders[2]) {
+        let folder = folders.count < 3 ? "." : folders[2]
+        if let allowed = module.onlyIn[imported], !allowed.contains(folder) {
             let names = allowed.sorted().joined(separator: " and ")
             return "\(module.name) may import \(imported) in its folder \(names) only"
         }

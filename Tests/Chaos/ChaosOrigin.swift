@@ -61,8 +61,8 @@ package final class ChaosOrigin: Sendable {
             configuration.tls?.applicationProtocols = protocols
             if door == .old { configuration.tls?.maximumVersion = .v1_2 }
             if door == .turning {
-                configuration.furtherTLS = [try tls("renewed-other-key"), try tls("expired")]
-                for index in 0..<2 { configuration.furtherTLS[index].applicationProtocols = protocols }
+                configuration.additionalTLS = [try tls("renewed-other-key"), try tls("expired")]
+                for index in 0..<2 { configuration.additionalTLS[index].applicationProtocols = protocols }
             }
         }
         let origin = try LupineOrigin.Origin.start(loops: group, configuration: configuration)
@@ -93,7 +93,7 @@ package final class ChaosOrigin: Sendable {
         var behaviour = HTTP2Behaviour()
         switch door {
         case .leaving:
-            behaviour.streams = 16
+            behaviour.maxConcurrentStreams = 16
             behaviour.streamWindow = 1_000
             behaviour.requestsPerConnection = 60
         case .streams:

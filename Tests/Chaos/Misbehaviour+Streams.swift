@@ -153,7 +153,7 @@ extension Misbehaviour {
         case .listBomb:
             // A field of the static table, 1,200 times.
             return [.frame(type: 1, flags: 4, .own, [0x88] + [UInt8](repeating: 0x90, count: 1_200))]
-        default: return [.keepContent]
+        default: return [.withholdWindowUpdates]
         }
     }
 

@@ -73,7 +73,7 @@ struct OriginRole {
                 throw Refusal(404, "this is no TLS")
             }
             var response = try OriginResponse(json: .object([("resumed", .bool(info.isResumed))]))
-            response.closes = true
+            response.closesConnection = true
             return response
         }
         origin.route("GET", "/hold/{name}/{tag}") { request throws(Refusal) in

@@ -45,7 +45,7 @@ struct HostileInputTests {
             #expect(!name.isEmpty && !name.contains("/") && name != "." && name != "..")
             #expect(!name.utf8.contains { $0 < 0x20 || $0 == 0x7F })
             _ = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": text], for: url)
-            _ = HTTPDate.moment(of: text).flatMap(HTTPDate.text)
+            _ = HTTPDate.date(from: text).flatMap(HTTPDate.text)
             _ = CacheControl(field: text, pragma: nil)
             _ = PublicSuffixList.builtIn.registrableDomain(of: HostName.canonical(text))
             _ = AuthenticationCandidate.candidates(

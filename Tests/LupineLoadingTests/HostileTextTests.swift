@@ -25,7 +25,7 @@ struct HostileTextTests {
     @Test("[U-10.1] the user of a redirect's target must be storable")
     func redirects() throws {
         let base = try #require(URL(string: "http://h.test/"))
-        let long = String(repeating: "x", count: PeerText.longestKept + 1)
+        let long = String(repeating: "x", count: PeerText.maxStoredLength + 1)
         for user in ["\(Self.escapedHeap):p", "u:\(Self.escapedHeap)", "\(long):p", "u:\(long)", long] {
             let target = try RedirectTarget("http://\(user)@h.test/b", from: base, isWebSocket: false)
             #expect(target.credential == nil)
@@ -67,7 +67,7 @@ struct HostileTextTests {
     @Test("[U-11.3] a challenge that is too long is ignored")
     func challenges() {
         let asker = AuthenticationCandidate.Challenger.server(host: "h", port: 80, scheme: "http")
-        let long = String(repeating: "x", count: PeerText.longestKept + 1)
+        let long = String(repeating: "x", count: PeerText.maxStoredLength + 1)
         for line in [
             "Basic realm=\"\(long)\"", "Digest realm=\"\(long)\", nonce=\"n\", qop=\"auth\"",
             "Digest realm=\"r\", nonce=\"\(long)\", qop=\"auth\"",

@@ -34,7 +34,7 @@ import Testing
     func storedBrotliIsBrotli(_ length: Int) throws {
         let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
         let stream = CodingStream([.br])
-        let coded = BrotliStored.encoded(bytes)
+        let coded = UncompressedBrotli.encoded(bytes)
         var decoded: [UInt8] = []
         try stream.push(coded.span) { piece in
             for index in piece.indices { decoded.append(piece[index]) }

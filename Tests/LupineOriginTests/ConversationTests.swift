@@ -124,7 +124,7 @@ import Testing
 
     @Test func aChunkedBodyOverTheLimitIsRefused() async throws {
         var configuration = OriginConfiguration()
-        configuration.collectedBytes = 10
+        configuration.maximumCollectedBytes = 10
         try await withClient(configuration) { client, _ in
             try client.send("POST /post HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
             try client.send("6\r\nabcdef\r\n5\r\nghijk\r\n")
@@ -207,7 +207,7 @@ import Testing
                 var response = try OriginResponse(200, "text/plain", Array(request.parameters[0].utf8))
                 response.reason = "Fine"
                 response.interim = [ResponseHead(status: Status(103))]
-                response.closes = true
+                response.closesConnection = true
                 return response
             }
             try client.send("GET http://elsewhere/x/a%20b?c HTTP/1.1\r\nHost: elsewhere\r\n\r\n")
@@ -275,7 +275,7 @@ import Testing
             for _ in 0..<100 { _ = try other.get("/get") }
             let sent = origin.counts.bytesSent
             let inMemory = made.withLock { $0 } - sent
-            #expect(inMemory <= ServerConnection.highWater + (16 << 10))
+            #expect(inMemory <= ServerConnection.pendingOutputLimit + (16 << 10))
         }
     }
 
@@ -292,7 +292,7 @@ import Testing
 
     @Test func moreConnectionsThanAllowedAreClosed() async throws {
         var configuration = OriginConfiguration()
-        configuration.connections = 1
+        configuration.maximumConnections = 1
         try await withOrigin(configuration) { origin in
             let first = try RawClient(port: origin.port)
             #expect(try first.get("/get").status == 200)

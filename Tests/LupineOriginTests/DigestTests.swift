@@ -124,8 +124,8 @@ import Testing
         let nonces = NonceStore()
         let nonce = nonces.issue()
         var used = 0
-        while used < 10_000, nonces.use(nonce, count: String(used)) { used += 1 }
-        #expect(used == 4_096 && nonces.check(nonce, uses: nil) == .stale)
+        while used < 10_000, nonces.recordUse(of: nonce, count: String(used)) { used += 1 }
+        #expect(used == 4_096 && nonces.validity(of: nonce, useLimit: nil) == .stale)
     }
 
     @Test func theNextNonceTakesTheOldOnesPlace() async throws {

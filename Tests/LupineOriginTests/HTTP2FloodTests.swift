@@ -136,7 +136,7 @@ import Testing
     func bufferedData() async throws {
         let widest = UInt32(FlowWindow.largest)
         var serving = Self.serving
-        serving.socketBuffers = 16 << 10
+        serving.socketBufferSize = 16 << 10
         try await withOrigin(serving) { origin in
             let client = try RawClient(port: origin.port, receiveBuffer: 4_096)
             let requests = (0..<50).reduce(ClientFrames([Setting(.initialWindowSize, widest)])) {

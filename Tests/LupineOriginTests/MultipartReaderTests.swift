@@ -18,7 +18,7 @@ import Testing
         for piece in pieces {
             try reader.read(piece.span) { event throws(Refusal) in
                 switch event {
-                case .part(let fields): log += "<\(PartDescription(fields).name):"
+                case .partHead(let fields): log += "<\(PartDescription(fields).name):"
                 case .content(let bytes): log += String(decoding: bytes, as: UTF8.self)
                 case .partEnd: log += ">"
                 }

@@ -132,7 +132,7 @@ import Testing
         let plan = ScriptPlan(
             .slowRead(bytes: 7_000, every: .microseconds(100)), .expectBytes(100_000), .send("done"))
         var configuration = OriginConfiguration.scripted(plan)
-        configuration.socketBuffers = 4_096
+        configuration.socketBufferSize = 4_096
         try await withClient(configuration) { client, origin in
             let body = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
             try client.send(body)

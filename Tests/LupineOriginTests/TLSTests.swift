@@ -311,7 +311,7 @@ import Testing
 
     @Test func aClientThatReadsSlowly() async throws {
         var configuration = try SecureOrigin.configuration()
-        configuration.socketBuffers = 4_096
+        configuration.socketBufferSize = 4_096
         try await withOrigin(configuration) { origin in
             let client = try RawClient(port: origin.port, receiveBuffer: 2_048)
             try client.startTLS(SecureOrigin.client(), host: "good.test")

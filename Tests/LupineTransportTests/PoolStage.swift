@@ -19,7 +19,7 @@ func withStack<Result>(
     serving.enable(testedHTTP, plan)
     if testedHTTP == .http2 { serving.http2 = http2 }
     serving.recordedBytes = 1 << 20
-    serving.socketBuffers = buffers
+    serving.socketBufferSize = buffers
     serving.idleTimeout = .seconds(3_600)
     let origin = try OriginServer.start(configuration: serving)
     var settings = settings
@@ -51,7 +51,7 @@ func withPool<Result>(
     serving.script = plan
     serving.enable(testedHTTP, answers)
     serving.recordedBytes = 1 << 20
-    serving.socketBuffers = buffers
+    serving.socketBufferSize = buffers
     serving.idleTimeout = .seconds(3_600)
     if testedHTTP == .http2 { serving.http2 = http2 }
     let origin = try OriginServer.start(configuration: serving)

@@ -159,7 +159,7 @@ extension Session {
     /// Whether the conversion calls no code of the program, and the resulting `URLRequest` holds no object of the program.
     static func isFreeOfProgramCode(_ convertible: any URLRequestConvertible) -> Bool {
         if let convertible = convertible as? RequestConvertible { return !convertible.callsProgramCode }
-        return (convertible as? URLRequest)?.holdsObjects == false
+        return (convertible as? URLRequest)?.mayContainProgramObjects == false
     }
 
     /// Whether the conversion calls the program's code.

@@ -13,10 +13,10 @@ extension URLSession {
 
         init(_ source: ByteSource) { self.source = source }
 
-        /// The task whose content this is.
+        /// The task that loads the bytes.
         public var task: URLSessionDataTask { source.task }
 
-        /// Returns an iterator over the bytes that were not consumed yet.
+        /// Returns an iterator over the bytes that no iterator has returned yet.
         @inlinable public func makeAsyncIterator() -> Iterator { Iterator(source) }
 
         /// Returns the bytes one by one.
@@ -25,7 +25,9 @@ extension URLSession {
             public typealias Element = UInt8
             public typealias Failure = any Error
 
+            /// The bytes that the source has returned last.
             @usableFromInline var piece: [UInt8] = []
+            /// The index in `piece` of the next byte to return.
             @usableFromInline var position = 0
             @usableFromInline let source: ByteSource
 
@@ -44,6 +46,8 @@ extension URLSession {
                 return try await nextPiece()
             }
 
+            /// Loads the next piece and returns its first byte; nil at the end. A separate method, so that `next()` stays small
+            /// enough for inlining.
             @usableFromInline
             mutating func nextPiece() async throws -> UInt8? {
                 guard let next = try await source.next(), let first = next.first else {
@@ -57,7 +61,8 @@ extension URLSession {
     }
 }
 
-/// The source that a sequence of bytes and its iterators share. Cancels the transfer when it is deallocated.
+/// The source of the bytes, which a sequence and its iterators share. It is deallocated together with the last of them, and then
+/// cancels the task.
 @usableFromInline
 final class ByteSource: Sendable {
     let task: URLSessionDataTask
@@ -73,6 +78,6 @@ final class ByteSource: Sendable {
 
     deinit { task.cancel() }
 
-    /// Returns the next bytes; nil at the end.
+    /// Waits for the next bytes and returns them; nil at the end.
     func next() async throws -> [UInt8]? { try await sink.next(task) }
 }

@@ -4,9 +4,9 @@ private import Foundation
 
 /// The lines of text in a sequence of bytes, read as UTF-8.
 ///
-/// A line ends with LF, CR, CR LF, VT, FF, NEL, LS or PS, which are not part of it. The sequence omits empty lines, as Apple's
-/// sequence of this name does. It collects a line in memory, and throws `URLError.dataLengthExceedsMaximum` for a line that is
-/// longer than the session's `collectedBodyLimit`, or than 1 GiB if the bytes are not those of a session.
+/// A line ends with LF, CR, CR LF, VT, FF, NEL, LS or PS, which are not part of the line. The sequence omits empty lines, as
+/// Apple's sequence of this name does. It collects each line in memory, and throws `URLError.dataLengthExceedsMaximum` for a line
+/// that is longer than the session's `collectedBodyLimit`. For bytes that no session has loaded, the limit is 1 GiB.
 public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == UInt8 {
     public typealias Element = String
 
@@ -23,9 +23,13 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
         public typealias Element = String
 
         private var bytes: Base.AsyncIterator
+        /// The bytes of the current line so far.
         private var line: [UInt8] = []
+        /// The maximum length of a line.
         private let limit: CollectedBodyLimit
+        /// The task that loads the bytes; nil if no session loads them.
         private let task: URLSessionDataTask?
+        /// Whether the sequence has ended because a line was too long.
         private var hasEnded = false
 
         init(_ base: Base) {
@@ -37,8 +41,8 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
 
         /// Returns the next line; nil at the end.
         ///
-        /// - Throws: The errors of the bytes, and `URLError.dataLengthExceedsMaximum` for a line that is too long, after which
-        ///   the sequence has ended.
+        /// - Throws: The error of the sequence of bytes, or `URLError.dataLengthExceedsMaximum` for a line that is too long.
+        ///   After the latter, the sequence has ended.
         public mutating func next() async throws -> String? {
             while !hasEnded, let byte = try await bytes.next() {
                 line.append(byte)
@@ -54,8 +58,8 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
             return takeLine()
         }
 
-        /// The maximum length of a line end. Its bytes do not count against the limit, so a line may exceed the limit by that
-        /// many bytes before its end is recognized.
+        /// The length of the longest line end in bytes. The bytes of the line end do not count against the limit, so a collected
+        /// line may exceed the limit by fewer than this number of bytes.
         private static var maxLineEndLength: Int { 3 }
 
         /// Throws and ends the sequence if the collected line is too long.
@@ -65,15 +69,15 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
             throw limit.error(of: task?.currentRequest?.url)
         }
 
-        /// Returns the collected line and begins the next one; nil if the line is empty.
+        /// Returns the collected line, or nil if it is empty, and begins the next line.
         private mutating func takeLine() -> String? {
             if line.isEmpty { return nil }
             defer { line.removeAll(keepingCapacity: true) }
             return String(decoding: line, as: UTF8.self)
         }
 
-        /// Returns the length of the line end at the end of `line`; nil if there is none. CR LF counts as two line ends, of which
-        /// the second ends an empty line.
+        /// Returns the length of the line end at the end of `line`; nil if there is none. CR LF counts as two line ends: the
+        /// second one ends an empty line, which the sequence omits.
         private static func lineEndLength(_ line: [UInt8]) -> Int? {
             switch line.last {
             // LF, VT, FF and CR.

@@ -3,65 +3,74 @@
 import Foundation
 import LupineTransport
 
-/// The sink of a task whose content is read through `URLSession.AsyncBytes`: buffers pieces of content until they are read. When
-/// more than `TaskDelivery.highWater` bytes are buffered, the load stops reading.
+/// The sink (receiver of a task's response) that supplies `URLSession.AsyncBytes`: buffers pieces of content until the program
+/// reads them.
+///
+/// When more than `TaskDelivery.highWater` bytes are buffered, the load stops reading. It continues at `TaskDelivery.lowWater`.
 final class ByteSink: TaskSink {
     /// The continuation of a call of `next` that waits for content.
     private typealias Reader = CheckedContinuation<[UInt8]?, any Error>
 
     private struct State {
-        /// The buffered pieces, from index `next` on.
+        /// The buffered pieces, from index `head` on. The elements before it are empty.
         var pieces: [Data] = []
-        var next = 0
+        var head = 0
         /// The number of buffered bytes.
-        var count = 0
+        var byteCount = 0
         /// Whether the load has stopped reading.
         var isPaused = false
         /// The result of the task; nil before its end.
-        var end: Result<Void, any Error>?
+        var result: Result<Void, any Error>?
         /// The calls of `next` that wait for content. There are none while pieces are buffered.
         var readers: [Reader] = []
 
-        /// Removes and returns the first piece; nil if there is none. `resumes` tells whether the load is to read again.
-        mutating func takePiece() -> (piece: Data, resumes: Bool)? {
-            guard next < pieces.count else { return nil }
-            let piece = pieces[next]
-            pieces[next] = Data()
-            next += 1
-            // The array may never become empty, so pieces that were taken are removed from time to time.
-            if next == pieces.count || next >= 64 && next * 2 >= pieces.count {
-                pieces.removeFirst(next)
-                next = 0
+        /// The number of emptied elements at which the remaining pieces move to the front, if at least half of all are empty.
+        private static let maxEmptiedElements = 64
+
+        /// Removes and returns the first piece; nil if there is none. If `shouldResume` is true, the caller has to have the load
+        /// continue reading.
+        mutating func popPiece() -> (piece: Data, shouldResume: Bool)? {
+            guard head < pieces.count else { return nil }
+            let piece = pieces[head]
+            pieces[head] = Data()
+            head += 1
+            // The queue may never become empty, so emptied elements are removed from time to time.
+            let hasManyEmptied = head >= Self.maxEmptiedElements && head * 2 >= pieces.count
+            if head == pieces.count || hasManyEmptied {
+                pieces.removeFirst(head)
+                head = 0
             }
-            count -= piece.count
-            let resumes = isPaused && count <= TaskDelivery.lowWater
-            if resumes { isPaused = false }
-            return (piece, resumes)
+            byteCount -= piece.count
+            let shouldResume = isPaused && byteCount <= TaskDelivery.lowWater
+            if shouldResume { isPaused = false }
+            return (piece, shouldResume)
         }
     }
 
-    private let response: TaskAwaiter<URLResponse>
+    private let responseAwaiter: TaskAwaiter<URLResponse>
     private let state = Lock(State())
 
-    /// - Parameter response: Completed with the response, or with the error if there is none.
-    init(_ response: TaskAwaiter<URLResponse>) { self.response = response }
+    /// Creates a sink.
+    ///
+    /// - Parameter responseAwaiter: Receives the response, or the error if the task ends without one.
+    init(_ responseAwaiter: TaskAwaiter<URLResponse>) { self.responseAwaiter = responseAwaiter }
 
     // MARK: called by the load
 
     var completesOnAnyThread: Bool { true }
 
     func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
-        self.response.complete(.success(response))
+        responseAwaiter.complete(.success(response))
         return .deliver
     }
 
     func receivedContent(_ task: TaskCore, _ data: Data) -> Demand {
         let (reader, demand) = state.withLock { state -> (Reader?, Demand) in
-            if state.end != nil { return (nil, .enough) }
+            if state.result != nil { return (nil, .enough) }
             if !state.readers.isEmpty { return (state.readers.removeFirst(), .more) }
             state.pieces.append(data)
-            state.count += data.count
-            if state.count > TaskDelivery.highWater { state.isPaused = true }
+            state.byteCount += data.count
+            if state.byteCount > TaskDelivery.highWater { state.isPaused = true }
             return (nil, state.isPaused ? .pause : .more)
         }
         reader?.resume(returning: Array(data))
@@ -70,41 +79,45 @@ final class ByteSink: TaskSink {
 
     func completed(_ context: CallbackContext, _ error: (any Error)?) {
         let result: Result<Void, any Error> = error.map { .failure($0) } ?? .success(())
-        // The ignored element, the buffered content, is released outside of the lock.
+        // The second element, the buffered content, is returned only so that it is released outside of the lock.
         let (readers, _) = state.withLock { state -> ([Reader], [Data]) in
-            state.end = result
+            state.result = result
             let pieces = state.pieces
-            // After a cancellation the buffered content is dropped; any other error is reported after the content.
+            // A cancellation discards the buffered content; any other error is reported after the content.
             if (error as? URLError)?.code == .cancelled {
-                (state.pieces, state.next, state.count) = ([], 0, 0)
+                (state.pieces, state.head, state.byteCount) = ([], 0, 0)
             }
             defer { state.readers = [] }
             return (state.readers, pieces)
         }
-        // No effect if the response has arrived.
-        response.complete(.failure(error ?? URLError.noResponse(context.task.currentRequest?.url)))
-        // A success is passed on as nil, the end.
+        // Has no effect if the response has arrived, because only the first call of `complete` has one.
+        responseAwaiter.complete(.failure(error ?? URLError.noResponse(context.task.currentRequest?.url)))
+        // After a success the readers get nil, which stands for the end of the content.
         for reader in readers { reader.resume(with: result.map { nil }) }
     }
 
     // MARK: called by the reader
 
-    /// Returns the next bytes, once there are any; nil at the end. Cancels the task if the calling Swift task is cancelled.
+    /// Waits until there is content, and returns the next piece of it; nil at the end. Cancels the task if the calling Swift task
+    /// is cancelled.
     func next(_ task: URLSessionTask) async throws -> [UInt8]? {
-        if let (piece, resumes) = state.withLock({ $0.takePiece() }) {
-            if resumes { task.core.resumeReading() }
+        if let (piece, shouldResume) = state.withLock({ $0.popPiece() }) {
+            if shouldResume { task.core.resumeReading() }
             return Array(piece)
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let (result, resumes) = state.withLock { state -> (Result<[UInt8]?, any Error>?, Bool) in
-                    if let (piece, resumes) = state.takePiece() { return (.success(Array(piece)), resumes) }
-                    if let end = state.end { return (end.map { nil }, false) }
+                // Looks for a piece again, because one may have arrived since the first look. If `next` is nil, the call waits.
+                let (next, shouldResume) = state.withLock { state -> (Result<[UInt8]?, any Error>?, Bool) in
+                    if let (piece, shouldResume) = state.popPiece() {
+                        return (.success(Array(piece)), shouldResume)
+                    }
+                    if let result = state.result { return (result.map { nil }, false) }
                     state.readers.append(continuation)
                     return (nil, false)
                 }
-                if resumes { task.core.resumeReading() }
-                if let result { continuation.resume(with: result) }
+                if shouldResume { task.core.resumeReading() }
+                if let next { continuation.resume(with: next) }
             }
         } onCancel: {
             task.cancel()

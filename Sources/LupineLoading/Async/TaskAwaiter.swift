@@ -3,14 +3,16 @@
 import Foundation
 import LupineTransport
 
-/// Passes the result of a task to one asynchronous caller, which may start waiting before or after the task completes.
+/// Passes the result of a task to one `async` caller, which may begin to wait before or after the task completes.
 final class TaskAwaiter<Value: Sendable>: Sendable {
     private enum State {
+        /// There is no result, and the caller does not wait yet.
         case pending
+        /// The caller waits for the result.
         case waiting(CheckedContinuation<Value, any Error>)
-        /// The result has arrived before the caller waits for it.
+        /// There is a result, for which the caller has not asked yet.
         case completed(Result<Value, any Error>)
-        /// The caller has the result.
+        /// The caller has received the result.
         case consumed
     }
 
@@ -18,7 +20,7 @@ final class TaskAwaiter<Value: Sendable>: Sendable {
 
     /// Passes the result to the caller. Only the first call has an effect.
     func complete(_ result: Result<Value, any Error>) {
-        let waiting = state.withLock { state -> CheckedContinuation<Value, any Error>? in
+        let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
             switch state {
             case .pending:
                 state = .completed(result)
@@ -29,7 +31,7 @@ final class TaskAwaiter<Value: Sendable>: Sendable {
             case .completed, .consumed: return nil
             }
         }
-        waiting?.resume(with: result)
+        continuation?.resume(with: result)
     }
 
     /// Resumes the task and waits for the result. Cancels the task if the calling Swift task is cancelled. May be called only
@@ -45,11 +47,12 @@ final class TaskAwaiter<Value: Sendable>: Sendable {
                     case .pending:
                         state = .waiting(continuation)
                         return nil
-                    // A second call, which is not allowed.
+                    // This is a second call, which is not allowed.
                     case .waiting, .consumed: return .failure(URLError(.unknown))
                     }
                 }
                 if let result { return continuation.resume(with: result) }
+                // Only now, so that the result of a task that completes at once finds the continuation.
                 task.resume()
             }
         } onCancel: {

@@ -2,9 +2,9 @@
 
 public import Foundation
 
-/// The asynchronous methods. They throw the error that their task completes with. When the calling Swift task is cancelled, they
-/// cancel the transfer and throw `URLError.cancelled` (U-4.7). The delegate that is passed to a method acts as its task's own
-/// delegate.
+/// The `async` methods. Each creates a task, and throws the error with which the task completes. When the calling Swift task is
+/// cancelled, the method cancels its task and throws `URLError.cancelled` (U-4.7). The delegate that is passed to a method
+/// becomes the delegate of its task.
 extension URLSession {
     /// Loads all content into memory.
     public func data(
@@ -41,7 +41,7 @@ extension URLSession {
         _ definition: TaskDefinition, _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (Data, URLResponse) {
         let awaiter = TaskAwaiter<(Data, URLResponse)>()
-        let sink = AwaitedSink(limit: collectedBodyLimit, awaiter)
+        let sink = AsyncContentSink(limit: collectedBodyLimit, awaiter)
         let taskDelegate = delegate.map { DelegateSet($0) }
         let task: URLSessionTask
         if definition.kind == .upload {
@@ -73,18 +73,22 @@ extension URLSession {
         try await loadFile(delegate) { makeDownloadTask(resuming: resumeData, handler: $0, delegate: $1) }
     }
 
-    /// Makes a download task with `make`, runs it, and returns its file and response.
+    /// Runs the download task that `makeTask` creates, and returns its file and response.
     private func loadFile(
         _ delegate: (any URLSessionTaskDelegate)?,
-        _ make: (@escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void, DelegateSet?) ->
-            URLSessionDownloadTask
+        _ makeTask: (
+            _ handler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void,
+            _ delegate: DelegateSet?
+        ) -> URLSessionDownloadTask
     ) async throws -> (URL, URLResponse) {
         let awaiter = TaskAwaiter<(URL, URLResponse)>()
-        let task = make({ awaiter.complete(Self.movedFile($0, $1, $2)) }, delegate.map { DelegateSet($0) })
+        let task = makeTask(
+            { awaiter.complete(Self.movedFile($0, $1, $2)) }, delegate.map { DelegateSet($0) })
         return try await awaiter.value(of: task)
     }
 
-    /// Moves the downloaded file to a new name, because the task removes it when the handler returns.
+    /// Moves the downloaded file to a new name, because the task removes it when the handler returns. Returns the new location
+    /// and the response, or the error of the task.
     private static func movedFile(
         _ file: URL?, _ response: URLResponse?, _ error: (any Error)?
     ) -> Result<(URL, URLResponse), any Error> {

@@ -155,8 +155,8 @@ package final class CacheEntry: Sendable {
 
     /// Returns the entry's cost in memory, in bytes.
     private static func size(of response: CachedURLResponse, _ http: HTTPURLResponse?) -> Int {
-        // Calls no method of a program's class.
-        let url = http?.url ?? (response.response.isOfTheLibrary ? response.response.url : nil)
+        // Does not call a program's class.
+        let url = http?.url ?? (response.response.isLibraryClass ? response.response.url : nil)
         return response.data.count + (url?.absoluteString.utf8.count ?? 0) + headSize(of: http)
     }
 

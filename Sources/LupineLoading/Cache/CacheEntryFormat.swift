@@ -153,8 +153,8 @@ package enum CacheEntryFormat {
 
     /// Writes a response without its content. Returns false for a response of a program's class or without a URL.
     private static func write(_ response: URLResponse, to writer: inout OctetWriter) -> Bool {
-        // Calls no method of a program's class: it could block the storage queue, which serves the whole process.
-        guard response.isOfTheLibrary else { return false }
+        // The storage queue serves the whole process, so it must not call a program's class.
+        guard response.isLibraryClass else { return false }
         // Removes user information, which the URL of a response that the program has made may contain.
         guard let url = response.url?.splitAtUserInfo.address else { return false }
         if let response = response as? HTTPURLResponse {

@@ -135,10 +135,9 @@ final class CacheStore: Sendable {
         let isForDisk =
             policy == .allowed && entry.provenance.mayBeWritten
             && !CacheRule.forbidsStoring(entry.httpResponse, for: request)
-        // A pending change must not keep the body alive, which may be a program's object. An entry that is not for the disk needs
-        // no copy of the head: its pending change has no request.
-        let head = isForDisk ? request.head : request
-        // Here and below, the ignored values of the tuple are returned to be released outside of the lock (`RemovedObjects`).
+        // A pending change must not keep the program's body alive. If nothing is written, the request is not kept at all.
+        let head = isForDisk ? request.withoutProgramObjects : request
+        // Here and below, the second value is returned to be released outside of the lock (`RemovedObjects`).
         let (batchStart, _) = state.withLock { state -> (BatchStart?, RemovedObjects) in
             var removed = RemovedObjects()
             state.insertIntoMemory(entry, for: key, limits, &removed)

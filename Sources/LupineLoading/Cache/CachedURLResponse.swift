@@ -66,8 +66,8 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
         // The `deinit` of a program's objects can run any code, so it must not block an event loop or the storage queue, which
         // other sessions use too (O-7).
         guard EventLoop.current != nil || StorageQueue.isCurrent else { return }
-        let isOfTheLibrary = userInfo == nil && response.isOfTheLibrary
-        if !isOfTheLibrary { DispatchQueue.global().async { [box] in box.empty() } }
+        let mayContainProgramObjects = userInfo != nil || !response.isLibraryClass
+        if mayContainProgramObjects { DispatchQueue.global().async { [box] in box.empty() } }
     }
 
     /// The program's values kept with the response.

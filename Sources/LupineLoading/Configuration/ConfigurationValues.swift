@@ -5,9 +5,11 @@ internal import LupineTransport
 
 /// The values of a `URLSessionConfiguration`.
 struct ConfigurationValues: Sendable {
+    /// The default of `timeoutIntervalForRequest`: 60 seconds.
     static let defaultRequestTimeout: TimeInterval = 60
+    /// The default of `timeoutIntervalForResource`: seven days, in seconds.
     static let defaultResourceTimeout: TimeInterval = 604_800
-    /// The memory capacity of an ephemeral cache, equal to that of the shared cache.
+    /// The memory capacity of an ephemeral configuration's cache: 4 MiB, as much as that of the shared cache.
     private static let ephemeralCacheBytes = 4 << 20
 
     var identifier: String?
@@ -66,15 +68,17 @@ final class ConfigurationCore: Sendable {
 
     init(_ values: ConfigurationValues) { state = Lock(values) }
 
+    /// A copy of all values.
     var values: ConfigurationValues { state.withLock { $0 } }
 
-    subscript<Value: Sendable>(path: WritableKeyPath<ConfigurationValues, Value>) -> Value {
-        get { state.withLock { $0[keyPath: path] } }
+    /// Accesses the value of one property.
+    subscript<Value: Sendable>(property: WritableKeyPath<ConfigurationValues, Value>) -> Value {
+        get { state.withLock { $0[keyPath: property] } }
         set {
-            // The old value is released outside of the lock, because the `deinit` of the program's objects may access this
-            // configuration.
+            // Swaps the values, so that the old one is released outside of the lock: it may be an object of the program, whose
+            // `deinit` may access this configuration.
             var value = newValue
-            state.withLock { swap(&$0[keyPath: path], &value) }
+            state.withLock { swap(&$0[keyPath: property], &value) }
         }
     }
 }

@@ -6,19 +6,19 @@ public import LupineHTTP
 public import LupineTransport
 
 extension URLSessionConfiguration {
-    /// The options of a session that Apple's configuration does not have: `configuration.lupine`.
+    /// The options of a session that Apple's configuration does not have, the value of `configuration.lupine`.
     ///
-    /// A value type. With the defaults, a session behaves as Apple's documentation says.
+    /// With the defaults, a session behaves as Apple's documentation says.
     public struct LupineOptions: Sendable {
         /// A host and port as written in a URL; the host `*` stands for every host.
         public typealias HostAndPort = HTTPClient.HostAndPort
 
         // MARK: addresses and proxies
 
-        /// Addresses with ports to use instead of a look-up; port 0 stands for that of the URL. The names in the URL, in `Host`
-        /// and in TLS do not change.
+        /// Addresses and ports for hosts that are not looked up; port 0 stands for the port of the URL. The names in the URL, in
+        /// `Host` and in TLS do not change.
         public var addressOverrides: [HostAndPort: [SocketAddress]] = [:]
-        /// The path of a Unix-domain socket for all connections, whatever host a URL names; then no proxy is used.
+        /// The path of a Unix-domain socket for all connections, whatever host a URL names. With a path, no proxy is used.
         public var unixSocketPath: String?
         /// The local address or the network interface to which connections are bound.
         public var localBinding: String?
@@ -36,32 +36,38 @@ extension URLSessionConfiguration {
 
         // MARK: versions of HTTP
 
-        /// The versions of HTTP that are used. With both, the default, an https origin chooses by ALPN; with `.http2` alone, http
-        /// origins are also contacted in HTTP/2, with prior knowledge, and requests to an https origin that does not choose
-        /// HTTP/2 fail. With `.http11` alone, HTTP/2 is not offered. A WebSocket uses an existing HTTP/2 connection that supports
-        /// RFC 8441; otherwise it is opened over HTTP/1.1, unless the option is `.http2` alone.
+        /// The versions of HTTP that the session uses; by default both.
+        ///
+        /// With both versions, an https origin chooses one in the TLS handshake (ALPN), and http origins are contacted in
+        /// HTTP/1.1. With `.http2` alone, http origins are contacted in HTTP/2 with prior knowledge, and requests to an https
+        /// origin that does not choose HTTP/2 fail. With `.http11` alone, HTTP/2 is not offered.
+        ///
+        /// A WebSocket uses an existing HTTP/2 connection that supports RFC 8441. Without such a connection it is opened over
+        /// HTTP/1.1, unless the option is `.http2` alone.
         public var httpVersions: HTTPVersions = [.http11, .http2]
         /// Whether only HTTP/1.1 is used.
         package var isHTTP11Alone: Bool { httpVersions == .http11 }
         /// Whether only HTTP/2 is used.
         package var isHTTP2Alone: Bool { httpVersions.haveHTTP2WithoutTLS }
 
-        /// Whether an HTTP/2 connection also carries requests to other hosts (RFC 9113 §9.1.1). Such a host must have the same
-        /// address and port, the certificate must cover its name, and the default evaluation alone must have accepted the server:
-        /// no evaluator, delegate or client identity may take part. After a response with status 421, the request is sent again
-        /// over a new connection, and the old one is not used for that host any more.
+        /// Whether an HTTP/2 connection also carries requests to other hosts (RFC 9113 §9.1.1).
+        ///
+        /// Such a host must have the same address and port, and the certificate must be valid for its name. The default
+        /// evaluation alone must have accepted the server, without another evaluator, a delegate or a client certificate. After a
+        /// response with status 421 (Misdirected Request), the request is sent again over a new connection, and further requests
+        /// to that host do not use the old connection.
         public var coalescesConnections = true
 
         // MARK: limits of connections
 
-        /// The time limit for look-up, connecting and a proxy's tunnel together, without TLS; with nil only the time-outs of the
-        /// request and of the configuration apply.
+        /// The time limit for the look-up of the host, connecting, and the tunnel through a proxy together; the TLS handshake is
+        /// not included. With nil, only the time-outs of the request and of the configuration apply.
         public var connectTimeout: Duration?
         /// The maximum number of connections to all hosts at the same time.
         public var totalConnections = 512
-        /// How long an idle connection is kept.
+        /// How long a connection stays open without a request.
         public var idleConnectionTimeout: Duration = .seconds(60)
-        /// The age from which a connection is not used for further requests; nil for no limit.
+        /// The maximum age of a connection that is used for further requests; nil for no limit.
         public var maximumConnectionAge: Duration?
         /// The number of event loops that only this session uses, and that end with it; nil for the shared loops of the process.
         public var ownEventLoops: Int?
@@ -89,7 +95,8 @@ extension URLSessionConfiguration {
 
         // MARK: protocols
 
-        /// The `sessionValue` of the session's `URLProtocol`s, from which they know which session they load for; nil for none.
+        /// The `sessionValue` of the session's `URLProtocol` instances, by which an instance recognizes the session that it loads
+        /// for; nil for none.
         public var protocolValue: (any Sendable)?
 
         // MARK: messages
@@ -98,26 +105,26 @@ extension URLSessionConfiguration {
         /// still set them. Names are case-insensitive; `Host` and the fields that frame a message are always sent.
         public var omittedFields: Set<String> = []
 
-        /// The header fields that identify the program's users to a server, in addition to `Authorization` and `Cookie`. A
-        /// cached response is not used for a request with another value of such a field, unless the server has marked the
-        /// response `public`. Names are case-insensitive. The default is the same as that of `sensitiveFields`.
+        /// The header fields that identify the program's users to a server, in addition to `Authorization` and `Cookie`. A cached
+        /// response is not used for a request with a different value of such a field, unless the response has the cache directive
+        /// `public`. Names are case-insensitive. The default is the same as that of `sensitiveFields`.
         public var identifyingFields = RedirectMove.sensitiveByDefault
 
         /// Whether `Accept-Encoding` is sent, and content codings are decoded. If false, a body is delivered as it was received.
         public var decodesContent = true
-        /// The limit of the size of a decoded body.
+        /// The limit for the length of a decoded body.
         public var expansionLimit = ExpansionLimit.standard
-        /// The maximum number of bytes of a body that are collected in memory; 1 GiB by default. A longer body fails with
+        /// The maximum number of bytes of a body that is collected in memory; 1 GiB by default. A longer body fails with
         /// `URLError.dataLengthExceedsMaximum`.
         ///
-        /// The limit applies to completion handlers, `data(for:)` and a line of `bytes.lines`; to data and upload requests of a
-        /// `Session`, to downloads whose file is read into memory for a response, and to events that wait until their sequence
-        /// is iterated over. It does not apply to bodies that are streamed or saved.
+        /// The limit applies to completion handlers, `data(for:)` and a line of `bytes.lines`. It also applies to data and upload
+        /// requests of a `Session`, to downloads whose file is read into memory for a response, and to events that wait until the
+        /// program iterates over their sequence. It does not apply to bodies that are streamed or saved to a file.
         public var collectedBodyLimit = 1 << 30
-        /// The length at which a request is sent with `Expect: 100-continue` (RFC 9110 §10.1.1): bodies of this length, longer
-        /// ones, and bodies of unknown length. With nil, no request has this field.
+        /// The length of the body in bytes from which a request is sent with `Expect: 100-continue` (RFC 9110 §10.1.1). Requests
+        /// whose body has no known length are sent with this field, too. With nil, no request has this field.
         public var expectContinueThreshold: Int64?
-        /// How long a request waits for the answer to `Expect: 100-continue`. Without an answer, it then sends its body.
+        /// How long a request waits for the response to `Expect: 100-continue`. When this time has passed, it sends its body.
         public var continueTimeout: Duration = .seconds(1)
         /// The limits for the head and framing of a response.
         public var parserLimits = ParserLimits()
@@ -131,7 +138,7 @@ extension URLSessionConfiguration {
 
         // MARK: time
 
-        /// The clock for retries, time-outs and the ages of cached responses.
+        /// The clock for retries, time-outs and the ages of cached responses. Tests replace it.
         package var clock = SessionClock.system
 
         // MARK: WebSockets
@@ -139,7 +146,7 @@ extension URLSessionConfiguration {
         /// Whether WebSockets offer to compress messages (permessage-deflate, RFC 7692).
         public var offersWebSocketCompression = false
 
-        /// The defaults.
+        /// Creates options with the defaults.
         public init() {}
     }
 }

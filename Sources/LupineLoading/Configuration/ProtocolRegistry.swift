@@ -5,26 +5,26 @@ internal import LupineTransport
 /// The classes that were registered with `URLProtocol.registerClass` in this process. Any thread may use it.
 enum ProtocolRegistry {
     /// The registered classes, the latest first.
-    private static let registered = Lock<[AnyClass]>([])
+    private static let registeredClasses = Lock<[AnyClass]>([])
 
-    /// The classes in the order in which their `canInit(with:)` is called.
-    static var classes: [AnyClass] { registered.withLock { $0 } }
+    /// The registered classes, in the order in which their `canInit(with:)` is called: the latest first.
+    static var classes: [AnyClass] { registeredClasses.withLock { $0 } }
 
-    /// The classes of a new configuration; nil if there are none.
+    /// The `protocolClasses` of a new configuration; nil if no class is registered.
     static var defaultClasses: [AnyClass]? {
         let classes = classes
         return classes.isEmpty ? nil : classes
     }
 
     /// Adds a class before the others. A class that is registered already keeps its position.
-    static func add(_ new: AnyClass) {
-        registered.withLock { classes in
-            if !classes.contains(where: { $0 == new }) { classes.insert(new, at: 0) }
+    static func add(_ newClass: AnyClass) {
+        registeredClasses.withLock { classes in
+            if !classes.contains(where: { $0 == newClass }) { classes.insert(newClass, at: 0) }
         }
     }
 
     /// Removes a class.
-    static func remove(_ old: AnyClass) {
-        registered.withLock { classes in classes.removeAll { $0 == old } }
+    static func remove(_ removedClass: AnyClass) {
+        registeredClasses.withLock { classes in classes.removeAll { $0 == removedClass } }
     }
 }

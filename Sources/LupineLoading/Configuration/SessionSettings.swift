@@ -5,32 +5,32 @@ import LupineHTTP
 import LupineTLS
 import LupineTransport
 
-/// The configuration of a session when the session was created, in the form that the loader needs.
+/// The values of a session's configuration at the time when the session was created, converted for the loader.
 ///
-/// Immutable, so that tasks read it without locks. The stores are shared by reference. A setting that cannot be applied is not
-/// reported here, but by the tasks that need it.
+/// Immutable, so that tasks read it without locks. It refers to the program's stores of cookies, credentials and responses, and
+/// does not copy them. Creating it cannot fail: a value that cannot be applied fails the tasks that need it.
 final class SessionSettings: Sendable {
     /// The policy for requests that do not set one.
     let requestCachePolicy: URLRequest.CachePolicy
-    /// How long a request that sets no time-out may make no progress; nil for no limit.
+    /// How long a request may make no progress, if it does not set a time-out itself; nil for no limit.
     let idleTimeout: Interval?
-    /// The time limit from the first `resume` to the end of a task; nil for none.
+    /// The time limit from the first `resume` to the end of a task; nil for no limit.
     let resourceTimeout: Interval?
     let networkServiceType: URLRequest.NetworkServiceType
     let allowsCellularAccess: Bool
     let allowsExpensiveNetworkAccess: Bool
     let allowsConstrainedNetworkAccess: Bool
     let waitsForConnectivity: Bool
-    /// The proxies; nil for those of the environment.
+    /// The `connectionProxyDictionary`; nil for the proxies of the environment.
     let proxyDictionary: UncheckedSendable<[AnyHashable: Any]>?
-    /// The TLS configuration for origins.
+    /// The TLS configuration for https servers; that for proxies is derived from it.
     let tls: TLSConfiguration
     let shouldSetCookies: Bool
     let cookieAcceptPolicy: HTTPCookie.AcceptPolicy
     let cookieStorage: HTTPCookieStorage?
     let credentialStorage: URLCredentialStorage?
     let cache: URLCache?
-    /// The fields that are added to requests without them, sorted by name.
+    /// The `httpAdditionalHeaders`, sorted by name: fields that are added to requests that lack them.
     let additionalHeaders: HeaderList
     /// Whether all of the additional fields are valid in HTTP.
     let additionalHeadersAreValid: Bool
@@ -40,18 +40,19 @@ final class SessionSettings: Sendable {
     let maximumConnectionsPerHost: Int
     /// The program's `URLProtocol` classes; nil for the built-in protocols only.
     let protocolClasses: [AnyClass]?
+    /// The options that Apple's configuration does not have.
     let lupine: URLSessionConfiguration.LupineOptions
     /// The clock of the session.
     let clock: SessionClock
-    /// The default fields that are not added to requests.
+    /// The default fields, such as `User-Agent`, that are not added to requests.
     private let omittedFields: Set<FieldName>
-    /// The fields that identify the program's users.
+    /// The fields that identify the program's users to a server.
     let identifyingFields: IdentifyingFields
 
-    /// The folder for files that are moved or removed later.
+    /// The folder for temporary files, such as downloads before they are moved.
     var temporaryDirectory: URL { lupine.temporaryDirectory ?? FileManager.default.temporaryDirectory }
 
-    /// Whether a default field is not added to requests.
+    /// Returns whether the default field with this name, such as `User-Agent`, is not added to requests.
     func omits(_ name: FieldName) -> Bool { !omittedFields.isEmpty && omittedFields.contains(name) }
 
     /// Reads the current values of a configuration.
@@ -75,6 +76,7 @@ final class SessionSettings: Sendable {
         credentialStorage = values.urlCredentialStorage
         cache = values.urlCache
         additionalHeaders = Self.headers(values.httpAdditionalHeaders.value ?? [:])
+        // `check` throws if a field is not valid.
         additionalHeadersAreValid = (try? additionalHeaders.check()) != nil
         additionalHeadersAffectCaching = CachePlan.isAffected(by: additionalHeaders)
         maximumConnectionsPerHost = max(1, values.httpMaximumConnectionsPerHost)
@@ -104,23 +106,23 @@ final class SessionSettings: Sendable {
 
     /// Returns the request with the additional fields that it lacks.
     func addingHeaders(to request: URLRequest) -> URLRequest {
-        let present = request.headerList
+        let ownHeaders = request.headerList
         var request = request
-        if present.isEmpty {
+        if ownHeaders.isEmpty {
             request.headerList = additionalHeaders
             return request
         }
-        let missing = additionalHeaders.fields.filter { present[$0.name] == nil }
+        let missing = additionalHeaders.fields.filter { ownHeaders[$0.name] == nil }
         if missing.isEmpty { return request }
-        request.headerList = HeaderList(present.fields + missing)
+        request.headerList = HeaderList(ownHeaders.fields + missing)
         return request
     }
 
-    /// Whether the session's client certificate may be sent to a server that asks for one.
+    /// Returns whether the session's client certificate may be sent to a server that asks for one.
     ///
     /// - Parameters:
     ///   - url: The URL of the server.
-    ///   - move: How far redirects have led away from the origin of the task's request.
+    ///   - move: How far redirects have led away from the origin of the task's original request.
     func mayIdentify(to url: URL?, after move: RedirectMove) -> Bool {
         if lupine.tls.identityOrigins == nil { return move == .withinOrigin }
         guard let origin = WebOrigin(url), let port = UInt16(exactly: origin.port) else { return false }
@@ -130,25 +132,28 @@ final class SessionSettings: Sendable {
 
     // MARK: reading the configuration
 
-    /// Converts a time-out in seconds: nil for infinity and for a number that is too large, the default for zero, negative
-    /// numbers and NaN.
+    /// Converts a time-out in seconds. Returns nil, which means no limit, for infinity and for a number that is too large. Uses
+    /// the default for zero, negative numbers and NaN.
     static func interval(_ seconds: TimeInterval, default defaultSeconds: TimeInterval) -> Interval? {
         if seconds == .infinity { return nil }
+        // Comparing NaN with 0 is false, too.
         let seconds = seconds > 0 ? seconds : defaultSeconds
         guard let nanoseconds = Int64(exactly: (seconds * 1e9).rounded(.up)) else { return nil }
         return Interval(nanoseconds: nanoseconds)
     }
 
-    /// Returns the fields sorted by name; of several names that differ only in case, the first one.
+    /// Returns the fields sorted by name. Of several names that differ only in case, only the first in that order remains.
     private static func headers(_ dictionary: [AnyHashable: Any]) -> HeaderList {
-        let named = dictionary.map { ("\($0.key.base)", "\($0.value)") }.sorted { $0.0 < $1.0 }
+        let sorted = dictionary.map { (name: "\($0.key.base)", value: "\($0.value)") }
+            .sorted { $0.name < $1.name }
         var fields: [HeaderList.Field] = []
-        for (name, value) in named where !fields.contains(where: { HeaderList.isSame($0.name, name) }) {
+        for (name, value) in sorted where !fields.contains(where: { HeaderList.isSame($0.name, name) }) {
             fields.append(HeaderList.Field(name: name, value: value))
         }
         return HeaderList(fields)
     }
 
+    /// Returns the TLS configuration. A version in `lupine.tls` takes precedence over the version in the configuration.
     private static func tls(_ values: ConfigurationValues) -> TLSConfiguration {
         let options = values.lupine.tls
         return TLSConfiguration(

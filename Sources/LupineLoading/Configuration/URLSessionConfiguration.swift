@@ -5,18 +5,19 @@ public import Foundation
 /// The configuration of a session: defaults for requests, time-outs, stores, limits.
 ///
 /// A session copies its configuration when it is created (U-3.2), so later changes do not affect it. Options that Apple's type
-/// does not have are in `lupine`. Any thread may use a configuration; each property is read and written as a whole. The class is
-/// open, so the compiler cannot infer that it is `Sendable`; its only stored property is a locked core.
+/// does not have are in `lupine`. Any thread may use a configuration; each property is read and written atomically. The class is
+/// open, so the compiler cannot verify that it is `Sendable`. It is, because its only stored property is a constant whose values
+/// a lock protects.
 open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// The network paths that a connection may use.
     public enum MultipathServiceType: Int, Sendable {
-        /// One path.
+        /// Use one path.
         case none = 0
-        /// Another path when the first is lost.
+        /// Use another path if the first one fails.
         case handover = 1
-        /// The faster path.
+        /// Use the faster path.
         case interactive = 2
-        /// All paths together.
+        /// Use all paths together.
         case aggregate = 3
     }
 
@@ -54,10 +55,10 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         return URLSessionConfiguration(values)
     }
 
-    /// Returns a configuration with the same values, which shares the stores.
+    /// Returns a configuration with the same values and the same stores.
     open override func copy() -> Any { copy(with: nil) }
 
-    /// Returns a configuration with the same values, which shares the stores.
+    /// Returns a configuration with the same values and the same stores.
     open func copy(with zone: NSZone? = nil) -> Any { URLSessionConfiguration(values) }
 
     // MARK: defaults of requests
@@ -71,15 +72,15 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         set { core[\.requestCachePolicy] = newValue }
     }
 
-    /// The number of seconds that may pass without progress, for requests without a time-out of their own. 60 by default; zero
-    /// and less mean 60, infinity disables the time-out.
+    /// The number of seconds that may pass without progress, for requests that do not set a time-out. 60 by default; zero and
+    /// negative numbers mean 60, infinity disables the time-out.
     open var timeoutIntervalForRequest: TimeInterval {
         get { core[\.timeoutIntervalForRequest] }
         set { core[\.timeoutIntervalForRequest] = newValue }
     }
 
-    /// The number of seconds that may pass from the first `resume` to the end of a task. Seven days by default; zero and less
-    /// mean seven days, infinity disables the time-out.
+    /// The number of seconds that may pass from the first `resume` to the end of a task. Seven days by default; zero and negative
+    /// numbers mean seven days, infinity disables the time-out.
     open var timeoutIntervalForResource: TimeInterval {
         get { core[\.timeoutIntervalForResource] }
         set { core[\.timeoutIntervalForResource] = newValue }
@@ -91,7 +92,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         set { core[\.networkServiceType] = newValue }
     }
 
-    /// Header fields for requests that lack them. Names are case-insensitive; values are converted by their description.
+    /// Header fields that are added to requests that lack them. Names are case-insensitive. A value that is not a string is
+    /// replaced by its description.
     open var httpAdditionalHeaders: [AnyHashable: Any]? {
         get { core[\.httpAdditionalHeaders].value }
         set { core[\.httpAdditionalHeaders] = UncheckedSendable(newValue) }
@@ -111,19 +113,21 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     // MARK: networks
 
-    /// Whether requests may use a cellular interface; a request can only be more restrictive.
+    /// Whether requests may use a cellular interface. If true, a request can still forbid it; if false, no request can allow it.
     open var allowsCellularAccess: Bool {
         get { core[\.allowsCellularAccess] }
         set { core[\.allowsCellularAccess] = newValue }
     }
 
-    /// Whether requests may use an expensive interface; a request can only be more restrictive.
+    /// Whether requests may use an expensive interface. If true, a request can still forbid it; if false, no request can allow
+    /// it.
     open var allowsExpensiveNetworkAccess: Bool {
         get { core[\.allowsExpensiveNetworkAccess] }
         set { core[\.allowsExpensiveNetworkAccess] = newValue }
     }
 
-    /// Whether requests may use an interface in low data mode; a request can only be more restrictive.
+    /// Whether requests may use an interface in low data mode. If true, a request can still forbid it; if false, no request can
+    /// allow it.
     open var allowsConstrainedNetworkAccess: Bool {
         get { core[\.allowsConstrainedNetworkAccess] }
         set { core[\.allowsConstrainedNetworkAccess] = newValue }
@@ -158,13 +162,13 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     // MARK: stores
 
-    /// Whether stored cookies are sent. Received cookies are stored either way.
+    /// Whether stored cookies are sent. Received cookies are stored in both cases.
     open var httpShouldSetCookies: Bool {
         get { core[\.httpShouldSetCookies] }
         set { core[\.httpShouldSetCookies] = newValue }
     }
 
-    /// The policy for storing the cookies of responses; the storage's own policy is not applied.
+    /// The policy for storing the cookies of responses. The session ignores the `cookieAcceptPolicy` of the storage.
     open var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy {
         get { core[\.httpCookieAcceptPolicy] }
         set { core[\.httpCookieAcceptPolicy] = newValue }
@@ -204,7 +208,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     // MARK: properties without effect on Linux
 
-    /// Stored; the system's resolver decides what it validates.
+    /// Stored; the system's resolver decides whether it validates DNSSEC.
     open var requiresDNSSECValidation: Bool {
         get { core[\.requiresDNSSECValidation] }
         set { core[\.requiresDNSSECValidation] = newValue }

@@ -57,7 +57,7 @@ extension HTTPCookie.Contents {
         }
         switch properties[.expires] {
         case let date as Date: return date
-        case let text as String: return HTTPDate.moment(of: text)
+        case let text as String: return HTTPDate.date(from: text)
         default: return nil
         }
     }

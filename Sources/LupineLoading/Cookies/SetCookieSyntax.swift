@@ -111,7 +111,7 @@ enum SetCookieSyntax {
     ) {
         let text = value ?? ""
         switch attribute {
-        case "expires": contents.expires = HTTPDate.moment(of: text) ?? contents.expires
+        case "expires": contents.expires = HTTPDate.date(from: text) ?? contents.expires
         case "path": contents.path = text.hasPrefix("/") ? text : origin.defaultPath
         case "secure": contents.isSecure = true
         case "httponly": contents.isHTTPOnly = true

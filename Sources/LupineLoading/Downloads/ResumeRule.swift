@@ -116,11 +116,10 @@ package enum ResumeRule {
         return .lastModified(lastModified)
     }
 
-    /// Whether a `Last-Modified` date is a strong validator, which `If-Range` requires (RFC 9110 §13.1.5). It is not if the
-    /// response was sent in the same second, because the resource may then have changed again in that second (§8.8.2.2).
+    /// Whether a `Last-Modified` date is a strong validator: not if the resource may have changed again in the second in which
+    /// the response was sent (RFC 9110 §8.8.2.2). `If-Range` requires a strong validator (§13.1.5).
     private static func isStrong(_ lastModified: String, sent: String) -> Bool {
-        guard let lastModified = HTTPDate.moment(of: lastModified), let sent = HTTPDate.moment(of: sent)
-        else {
+        guard let lastModified = HTTPDate.date(from: lastModified), let sent = HTTPDate.date(from: sent) else {
             return false
         }
         return sent.timeIntervalSince(lastModified) >= 1

@@ -28,7 +28,7 @@ struct CacheUse: Sendable {
     }
 
     /// Nil if the hop does not use the cache.
-    private var members: Shared<Members>?
+    private var members: CopyOnWriteBox<Members>?
 
     /// Creates the value for a hop that does not use the cache.
     init() {}
@@ -43,7 +43,7 @@ struct CacheUse: Sendable {
         storageRequest: URLRequest? = nil, supersededURL: URL? = nil, revalidatedEntry: CacheEntry? = nil,
         deliveredEntry: CacheEntry? = nil, requester: CacheRequester? = nil
     ) {
-        members = Shared(
+        members = CopyOnWriteBox(
             Members(
                 storageRequest: storageRequest, requester: requester, revalidatedEntry: revalidatedEntry,
                 deliveredEntry: deliveredEntry,

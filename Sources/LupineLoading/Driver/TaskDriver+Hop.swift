@@ -273,8 +273,9 @@ extension TaskDriver: HopLoadClient {
         // Without evidence, the connection did not use TLS.
         guard let evidence = hop.evidence else {
             guard let route = requester?.route else { return .plain }
-            return CacheProvenance(
-                .plain(route: context.engine.takenCacheRoute(route, to: inputs.visibleRequest.url)))
+            let responseRoute = context.engine.cacheRouteOfResponse(
+                lookedUpWith: route, to: inputs.visibleRequest.url)
+            return CacheProvenance(.plain(route: responseRoute))
         }
         let facts = evidence.chainFacts(at: .now)
         return CacheProvenance(

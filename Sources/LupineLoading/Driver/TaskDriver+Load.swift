@@ -4,5 +4,5 @@ extension TaskDriver: TaskLoad {}
 
 extension SessionCore {
     /// Makes the driver that carries out a task.
-    static let driving: LoadMaker = { TaskDriver($0, context: $1, client: $2) }
+    static let makeTaskDriver: LoadMaker = { TaskDriver($0, context: $1, client: $2) }
 }

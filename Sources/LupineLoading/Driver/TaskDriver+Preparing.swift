@@ -35,7 +35,7 @@ extension TaskDriver {
 
     /// Whether the preparation may call the program's code: its `URLProtocol` classes, or the status of its body stream.
     private var mayCallProgram: Bool {
-        context.loads.mayCallProgram(context) || state.withLock { !$0.sentStreams.isEmpty }
+        context.hopLoadFactory.mayCallProgram(context) || state.withLock { !$0.sentStreams.isEmpty }
     }
 
     /// Starts the preparation. It ends with the event `.prepared`.
@@ -289,7 +289,7 @@ extension TaskDriver {
             // Delivered in the caller's stack only if that calls no code of the program's and the caller is not a loop, which
             // has other connections. A response of the program's own class would be asked for its length.
             let isSynchronous =
-                isInMemory && EventLoop.current == nil && entry.response.response.isOfTheLibrary
+                isInMemory && EventLoop.current == nil && entry.response.response.isLibraryClass
                 && client.driverDefersCallbacks
             handle(.prepared(.cached), asynchronously: !isSynchronous) { state in
                 guard state.machine.isPreparing else { return }
@@ -341,7 +341,7 @@ extension TaskDriver {
         let request = hopRequest(sent, prepared.fields, inputs, transfer)
         let hasSentAnswer =
             authorization != nil || request.proxyAuthorization != nil || request.tunnelAuthorizer != nil
-        guard let newHop = context.loads.make(request, context, client, self) else {
+        guard let newHop = context.hopLoadFactory.make(request, context, client, self) else {
             let scheme = sent.url?.scheme ?? ""
             return fail(
                 .loading(

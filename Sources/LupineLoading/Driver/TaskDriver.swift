@@ -350,12 +350,12 @@ final class TaskDriver: Sendable {
         let (deadline, url) = state.withLock { ($0.deadline, $0.request.url) }
         guard let deadline else { return {} }
         let time = context.settings.resourceTimeout
-        return context.clock.alarm(deadline) { action(.tooLong(url, after: time)) }
+        return context.clock.alarm(deadline) { action(.resourceTimeout(of: url, after: time)) }
     }
 
     /// The error of a load that exceeded its resource time-out.
     var timeOut: URLError {
-        .tooLong(state.withLock { $0.request.url }, after: context.settings.resourceTimeout)
+        .resourceTimeout(of: state.withLock { $0.request.url }, after: context.settings.resourceTimeout)
     }
 
     /// Releases what the load held, and reports its end to the client.

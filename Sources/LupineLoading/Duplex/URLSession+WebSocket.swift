@@ -16,7 +16,7 @@ extension URLSession {
                 // Creates the task driver of the handshake.
                 var definition = definition
                 definition.addHandshakeFields = addHandshakeFields
-                return core.load(definition, for: client)
+                return core.makeLoad(definition, reportingTo: client)
             }
         }
         socket.setPoster { [weak task] job in task?.callUnconditionally(job) }

@@ -240,12 +240,12 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         }
         guard case .some(let metrics) = openMetrics else { return }
         switch ending {
-        case .closed(let closure):
+        case .closed(let closeStatus):
             client.call { context in
                 guard let task = context.task as? URLSessionWebSocketTask else { return }
                 context.delegates.webSocket?.urlSession(
-                    context.session, webSocketTask: task, didCloseWith: closure.code,
-                    reason: closure.reason)
+                    context.session, webSocketTask: task, didCloseWith: closeStatus.code,
+                    reason: closeStatus.reason)
             }
             finish(nil, metrics)
         case .failed(let error):

@@ -255,7 +255,7 @@ final class NetworkLoad: HopLoad {
             return URLError.loading(.cannotWriteToFile, url: url, underlying: error)
         }
         if case .timedOut(_, _, .whole, _) = error {
-            return URLError.tooLong(url, after: settings.resourceTimeout, underlying: error)
+            return URLError.resourceTimeout(of: url, after: settings.resourceTimeout, underlying: error)
         }
         return URLError(error, url: url).adding(
             engine.tlsProfiles.userInfo(for: error, of: hopRequest.verifier))

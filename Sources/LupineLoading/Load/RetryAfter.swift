@@ -15,6 +15,6 @@ package enum RetryAfter {
         if text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
             return TimeInterval(text)
         }
-        return HTTPDate.moment(of: text).map { max(0, $0.timeIntervalSince(now)) }
+        return HTTPDate.date(from: text).map { max(0, $0.timeIntervalSince(now)) }
     }
 }

@@ -37,7 +37,7 @@ struct SendingPlan: Sendable {
                 for: url, isWebSocket: hop.isUpgrade,
                 tunnelAuthorizer: hop.tunnelAuthorizer, verifier: hop.verifier,
                 mayIdentify: hop.usesClientIdentity
-            ) { SentFields.ownFields(to: $0, settings) }
+            ) { SentFields.sessionFields(to: $0, settings) }
         } catch { throw URLError(error, url: url) }
         let fields: Fields
         do throws(URLRequestError) {

@@ -32,14 +32,14 @@ struct SentFields {
 
     /// Returns the fields of a request to `host` that has no body and only the session's own fields. Most requests are like this,
     /// so the route caches the result for each server. Nil if one of the session's fields cannot be sent.
-    static func ownFields(to host: String, _ settings: SessionSettings) -> Fields? {
+    static func sessionFields(to host: String, _ settings: SessionSettings) -> Fields? {
         try? SentFields(given: settings.additionalHeaders).written(to: host, settings)
     }
 
     /// Returns the fields of a request over `route`.
     func fields(by route: SessionEngine.Route, _ settings: SessionSettings) throws(URLRequestError) -> Fields
     {
-        if let own = route.ownFields, !isUpgrade, mayDecode, !hasBody, !isPost, proxyAuthorization == nil,
+        if let own = route.sessionFields, !isUpgrade, mayDecode, !hasBody, !isPost, proxyAuthorization == nil,
             given.fields == settings.additionalHeaders.fields
         {
             return own

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// The parsed contents of a `data:` URL (RFC 2397): media type, charset and content (U-18.2).
-///
-/// Pure; accepts any text.
+/// The parsed contents of a `data:` URL (RFC 2397): media type, charset and content (U-18.2). The syntax is
+/// `data:[<media type>][;<parameter>=<value>]...[;base64],<content>`.
 package struct DataURL: Hashable, Sendable {
     /// The media type in lowercase, without parameters.
     package let mimeType: String
-    /// The charset as it was given; the default of RFC 2397 if no type is given.
+    /// The parameter `charset` as spelled in the URL. Without one it is nil, or `US-ASCII` if the URL has no media type either
+    /// (RFC 2397).
     package let charset: String?
     /// The content.
     package let content: [UInt8]
 
-    /// Parses a URL. Returns nil if the scheme is not `data:`, or if there is no comma or invalid base64.
+    /// Parses the text of a URL. Returns nil if the scheme is not `data:`, if there is no comma, or if the base64 is not valid.
     package init?(_ text: String) {
         let urlOctets = Array(text.utf8)
         let scheme = Array("data:".utf8)
@@ -21,18 +21,20 @@ package struct DataURL: Hashable, Sendable {
         // The fragment is not part of the content.
         let afterScheme = urlOctets[scheme.count...].prefix { $0 != UInt8(ascii: "#") }
         guard let comma = afterScheme.firstIndex(of: UInt8(ascii: ",")) else { return nil }
-        var parts = afterScheme[..<comma]
+        // The media type, its parameters and, at the end, perhaps `base64`.
+        var segments = afterScheme[..<comma]
             .split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
             .map { Self.trimmed(Self.percentDecoded($0)) }
-        let isBase64 = parts.count > 1 && parts.last.map { Self.lowercasedText($0) == "base64" } == true
-        if isBase64 { parts.removeLast() }
-        let type = parts.first.flatMap(Self.visibleText)?.lowercased()
+        let isBase64 =
+            segments.count > 1 && segments.last.map { Self.lowercasedText($0) == "base64" } == true
+        if isBase64 { segments.removeLast() }
+        let type = segments.first.flatMap(Self.visibleText)?.lowercased()
         var charset: String?
-        for part in parts.dropFirst() where charset == nil {
-            guard let equals = part.firstIndex(of: UInt8(ascii: "=")),
-                Self.lowercasedText(Array(part[..<equals])) == "charset"
+        for parameter in segments.dropFirst() where charset == nil {
+            guard let equals = parameter.firstIndex(of: UInt8(ascii: "=")),
+                Self.lowercasedText(Array(parameter[..<equals])) == "charset"
             else { continue }
-            charset = Self.visibleText(part[(equals + 1)...].filter { $0 != UInt8(ascii: "\"") })
+            charset = Self.visibleText(parameter[(equals + 1)...].filter { $0 != UInt8(ascii: "\"") })
         }
         mimeType = type ?? "text/plain"
         self.charset = charset ?? (type == nil ? "US-ASCII" : nil)
@@ -45,6 +47,7 @@ package struct DataURL: Hashable, Sendable {
         content = decoded
     }
 
+    /// Returns the lowercase letter of an ASCII capital; any other octet unchanged.
     private static func lowercased(_ octet: UInt8) -> UInt8 {
         UInt8(ascii: "A")...UInt8(ascii: "Z") ~= octet ? octet + 0x20 : octet
     }
@@ -54,25 +57,27 @@ package struct DataURL: Hashable, Sendable {
         String(decoding: octets.map(lowercased), as: UTF8.self)
     }
 
-    /// Returns the trimmed text if it consists of visible ASCII characters only; nil for other octets, which are then ignored.
+    /// Returns the trimmed text if it consists of visible ASCII characters only (0x21...0x7E); nil for an empty text and for any
+    /// other octets, which the caller ignores.
     private static func visibleText(_ octets: [UInt8]) -> String? {
         let trimmed = trimmed(octets)
         guard !trimmed.isEmpty, trimmed.allSatisfy({ 0x21...0x7E ~= $0 }) else { return nil }
         return String(decoding: trimmed, as: UTF8.self)
     }
 
-    /// Whether the octet is a space, tab, LF, FF or CR.
+    /// Returns whether the octet is a space, tab, LF, FF or CR.
     private static func isBlank(_ octet: UInt8) -> Bool {
         octet == 0x20 || octet == 0x09 || octet == 0x0A || octet == 0x0C || octet == 0x0D
     }
 
+    /// Returns the octets without blanks at both ends.
     private static func trimmed(_ octets: [UInt8]) -> [UInt8] {
         let start = octets.firstIndex { !isBlank($0) } ?? octets.endIndex
         let end = octets.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? start
         return Array(octets[start..<end])
     }
 
-    /// Decodes percent-encoding; a percent sign without two hexadecimal digits after it is kept.
+    /// Decodes percent-encoding. A percent sign without two hexadecimal digits after it stays a percent sign.
     private static func percentDecoded(_ octets: ArraySlice<UInt8>) -> [UInt8] {
         let percent = UInt8(ascii: "%")
         guard octets.contains(percent) else { return Array(octets) }
@@ -103,26 +108,29 @@ package struct DataURL: Hashable, Sendable {
         }
     }
 
-    /// Decodes base64 (RFC 4648 §4) as browsers do: white space is ignored, and padding may be missing. Returns nil for other
-    /// symbols than those of base64.
+    /// Decodes base64 (RFC 4648 §4) as browsers do: white space is ignored, and padding may be missing. Returns nil if the octets
+    /// contain a character that base64 does not use.
     private static func base64Decoded(_ octets: [UInt8]) -> [UInt8]? {
         var symbols = octets.filter { !isBlank($0) }
+        // Removes the padding: at most two equals signs, which make the number of symbols a multiple of four.
         if symbols.count % 4 == 0 {
             for _ in 0..<2 where symbols.last == UInt8(ascii: "=") { symbols.removeLast() }
         }
-        // A single last symbol has too few bits for an octet.
+        // Four symbols stand for three octets. A single symbol has too few bits for one octet.
         guard symbols.count % 4 != 1 else { return nil }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(symbols.count / 4 * 3 + 2)
+        // The lowest `pendingBits` bits of `bits` are not decoded yet. Higher bits are old ones, which the conversion to `UInt8`
+        // and later shifts remove.
         var bits: UInt32 = 0
-        var count = 0
+        var pendingBits = 0
         for symbol in symbols {
             guard let value = sextet(symbol) else { return nil }
             bits = bits << 6 | UInt32(value)
-            count += 6
-            if count >= 8 {
-                count -= 8
-                decoded.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+            pendingBits += 6
+            if pendingBits >= 8 {
+                pendingBits -= 8
+                decoded.append(UInt8(truncatingIfNeeded: bits >> UInt32(pendingBits)))
             }
         }
         return decoded

@@ -14,11 +14,12 @@ final class DataURLLoad: HopLoad {
     }
 
     func start() {
-        events.open(for: self)
-        // Asynchronously, because the client must not be called within `start`, and because the URL may be long.
+        events.start(for: self)
+        // Decodes the URL on another thread, because the URL may be long, and because `start` must not call the client.
         StorageQueue.files.async { [self] in read() }
     }
 
+    /// Decodes the URL, and adds the response, the content and the end.
     private func read() {
         guard let url = request.url, let data = DataURL(url.absoluteString) else {
             return events.enqueue(
@@ -36,11 +37,12 @@ final class DataURLLoad: HopLoad {
     func cancel(_ error: URLError) {
         events.finish(error)
         // Delivers the end if the load was not started; otherwise has no effect.
-        events.open(for: self)
+        events.start(for: self)
     }
 
     func resumeReading() { events.resumeReading() }
     func skip() { events.finish(nil) }
     func setSuspended(_ isSuspended: Bool) { events.setSuspended(isSuspended) }
+    /// Does nothing, because a `data:` URL has no connection for which loads could compete.
     func setPriority(_ priority: Float) {}
 }

@@ -5,12 +5,13 @@ internal import LupineTransport
 
 /// Loads a `file:` URL from this machine (U-18.1). The response is not cached.
 ///
-/// Reads on a storage queue, and reads a piece only after the client has consumed the previous one. Only regular files are read,
-/// because reading others may block forever.
+/// Reads on a storage queue, and reads a piece only after the client has consumed the previous one. Rejects everything except
+/// regular files, because reading a pipe or a device may block forever.
 final class FileLoad: HopLoad {
     /// An open file.
     private final class OpenFile: Sendable {
         let descriptor: Descriptor
+        /// The size in bytes when the file was opened.
         let size: Int64
 
         init(_ descriptor: consuming Descriptor) throws(Errno) {
@@ -20,9 +21,11 @@ final class FileLoad: HopLoad {
     }
 
     private struct State: Sendable {
-        /// The file, once `nextEvent` has opened it; nil after the end.
+        /// The file, once `nextEvent` has opened it; nil after the end of the load.
         var file: OpenFile?
+        /// The offset of the next byte to read.
         var position: Int64 = 0
+        /// Whether a read is in progress on the storage queue.
         var isReading = false
     }
 
@@ -38,41 +41,43 @@ final class FileLoad: HopLoad {
 
     func start() {
         let source = HopEventQueue.Source(
-            wantsMore: { [self] in readNextPiece() }, ended: { [self] in state.withLock { $0.file = nil } })
-        events.open(for: self, source)
+            onDemand: { [self] in readNextPiece() }, onEnd: { [self] in state.withLock { $0.file = nil } })
+        events.start(for: self, source)
     }
 
     func cancel(_ error: URLError) {
         events.finish(error)
         // Delivers the end if the load was not started; otherwise has no effect.
-        events.open(for: self)
+        events.start(for: self)
     }
 
     func resumeReading() { events.resumeReading() }
     func skip() { events.finish(nil) }
     func setSuspended(_ isSuspended: Bool) { events.setSuspended(isSuspended) }
+    /// Does nothing, because a file has no connection for which loads could compete.
     func setPriority(_ priority: Float) {}
 
     // MARK: reading
 
     /// Reads the next piece on the storage queue, unless a read is in progress.
     private func readNextPiece() {
-        let isIdle = state.withLock { state in
+        let canBegin = state.withLock { state in
             defer { state.isReading = true }
             return !state.isReading
         }
-        guard isIdle else { return }
+        guard canBegin else { return }
         StorageQueue.files.async { [self] in
             let event: HopEventQueue.Event?
             do throws(URLError) { event = try nextEvent() } catch { event = .end(error) }
             if let event { events.enqueue(event) }
             state.withLock { $0.isReading = false }
-            // Calls of `readNextPiece` during the read were ignored, to keep the pieces in order.
-            events.askForMore()
+            // `readNextPiece` has ignored demands during the read, so that the pieces stay in order. Checks for demand again.
+            events.requestEventsIfNeeded()
         }
     }
 
-    /// Returns the next event: the response, a piece of content, or the end; nil if the load has ended already.
+    /// Opens the file at the first call. Returns the next event: the response, then pieces of the content, then the end. Returns
+    /// nil if the load has ended already.
     private func nextEvent() throws(URLError) -> HopEventQueue.Event? {
         guard let file = state.withLock({ $0.file }) else {
             if events.isClosed { return nil }
@@ -81,15 +86,16 @@ final class FileLoad: HopLoad {
             return .response(response(file.size), .notAllowed)
         }
         let position = state.withLock { $0.position }
-        // Content that was appended after the file was opened is beyond the announced length, and is not read.
-        let pieceLimit: Int64 = events.isSplicing ? 1 << 20 : 64 << 10
-        let count = min(file.size - position, pieceLimit)
+        // At most 1 MiB at a time if the content is copied to another file, at most 64 KiB if the client receives it.
+        let maxPieceLength: Int64 = events.writesToFile ? 1 << 20 : 64 << 10
+        // `file.size` is the length that the response has announced. Content that was appended to the file later is not read.
+        let count = min(file.size - position, maxPieceLength)
         guard count > 0 else { return .end(nil) }
         var octets = [UInt8](repeating: 0, count: Int(count))
         do throws(Errno) {
             var span = octets.mutableSpan
             guard case .bytes(let read) = try file.descriptor.read(into: &span, at: position) else {
-                // The file has become shorter.
+                // The file has ended before the announced length, because it was truncated after it was opened.
                 throw Errno.inputOutput
             }
             state.withLock { $0.position += Int64(read) }
@@ -101,6 +107,7 @@ final class FileLoad: HopLoad {
         }
     }
 
+    /// Returns the response for a file of this size. The media type depends on the extension of the file's name.
     private func response(_ size: Int64) -> URLResponse {
         let url = request.url ?? URL(fileURLWithPath: "/")
         return URLResponse(
@@ -118,14 +125,16 @@ final class FileLoad: HopLoad {
         guard !path.isEmpty, !path.utf8.contains(0) else {
             throw .loading(.badURL, url: url, reason: "no file can have this name")
         }
-        let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        let kind = try? FileManager.default.attributesOfItem(atPath: real)[.type] as? FileAttributeType
-        if kind == .typeDirectory {
+        let resolvedPath = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        let attributes = try? FileManager.default.attributesOfItem(atPath: resolvedPath)
+        let fileType = attributes?[.type] as? FileAttributeType
+        if fileType == .typeDirectory {
             throw .loading(
                 .fileIsDirectory, url: url, underlying: Self.cause(.isDirectory),
                 reason: "\(path) is a folder")
         }
-        if let kind, kind != .typeRegular {
+        // If the type is not known, opening the file fails below, with the reason.
+        if let fileType, fileType != .typeRegular {
             throw .loading(.cannotOpenFile, url: url, reason: "this is no regular file")
         }
         do throws(Errno) {
@@ -133,12 +142,13 @@ final class FileLoad: HopLoad {
         } catch { throw Self.failure(error, url) }
     }
 
-    /// Whether the URL's host is this machine.
+    /// Returns whether the URL's host is this machine: empty or `localhost`.
     private static func isLocal(_ url: URL) -> Bool {
         let host = url.host(percentEncoded: false) ?? ""
         return host.isEmpty || host.lowercased() == "localhost"
     }
 
+    /// Returns the underlying error for an `errno`.
     private static func cause(_ error: Errno) -> NSError {
         NSError(domain: NSPOSIXErrorDomain, code: Int(error.rawValue))
     }

@@ -3,77 +3,95 @@
 internal import Foundation
 internal import LupineTransport
 
-/// Queues the events of a load without a network exchange, and delivers them to its client: one call at a time, no faster than
-/// the client accepts content, and with exactly one end.
+/// Queues the events of a load that does not use the network, such as its response and content, and delivers them to the client
+/// of the load. It makes one call at a time, delivers content no faster than the client accepts it, and delivers exactly one end.
 ///
-/// A source adds events on any thread. The thread that finds no call in progress makes the calls. Events wait in the queue while
-/// the client has paused or the load is suspended. The lock is not held during a call.
+/// The load, or the program's `URLProtocol`, adds events on any thread. The thread that adds an event delivers it, unless another
+/// thread is delivering. Events wait in the queue while the client has paused the load or the load is suspended. No lock is held
+/// during a call.
 final class HopEventQueue: Sendable {
     /// An event of the load, produced by its source.
     enum Event: Sendable {
+        /// The response, and where it may be cached.
         case response(URLResponse, URLCache.StoragePolicy)
-        /// At least one byte.
+        /// A piece of the content, never empty.
         case content(Data)
+        /// A redirect: the request to continue with, and the response that redirects.
         case redirect(URLRequest, URLResponse)
+        /// A challenge, and the closure that receives the answer.
         case challenge(
             URLAuthenticationChallenge,
             reply: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
+        /// The end of the load; the error is nil after a success.
         case end((any Error)?)
     }
 
-    /// The callbacks to a source, which are called on any thread, but one at a time.
+    /// The callbacks to the source of the events. They are called on any thread, but one at a time.
     struct Source: Sendable {
-        /// Called when all events have been delivered and more may follow.
-        var wantsMore: @Sendable () -> Void = {}
+        /// Called when all events have been delivered and the client accepts more.
+        var onDemand: @Sendable () -> Void = {}
         /// Called once, when the load has ended, before the client's `hopEnded`.
-        var ended: @Sendable () -> Void = {}
+        var onEnd: @Sendable () -> Void = {}
     }
 
     private struct State: Sendable {
-        /// The queued events, from index `head` on.
-        var queued: [Event] = []
+        /// The queued events, from index `head` on. The elements before it are placeholders.
+        var events: [Event] = []
         var head = 0
-        /// The load, from `open` to its end.
+        /// The load, from the call of `start` to its end.
         var hop: (any HopLoad)?
+        /// The client of the load; nil after its end.
         var client: (any HopLoadClient)?
         var source = Source()
-        /// Whether a call of the client or a write is in progress.
+        /// Whether a call of the client or a write to its file is in progress.
         var isBusy = false
+        /// Whether the client has paused the load.
         var isPaused = false
-        /// Whether the client resumed during a call: a `pause` returned by that call is then ignored.
+        /// Whether the client has called `resumeReading` during the call in progress. Then a `pause` that the call returns is
+        /// ignored.
         var wasResumedDuringCall = false
         var isSuspended = false
         /// Whether an end was added, or has been delivered; further events are ignored.
         var isClosed = false
-        /// Whether `finish` has discarded the queued events: the end is delivered even while the client has paused or the load is
-        /// suspended.
+        /// Whether `finish` has discarded the queued events. Then the end is delivered even while the client has paused the load
+        /// or the load is suspended.
         var isFinishing = false
         /// Whether the client's `hopEnded` has been or is about to be called.
         var hasEnded = false
         /// Whether a response was added.
         var hasResponse = false
-        /// The file for the content; nil if the client receives it.
+        /// The file to which the content is written; nil if the client receives the content.
         var target: FileTarget?
         /// The response that was delivered.
         var response: URLResponse?
         /// The number of bytes of content that were delivered.
-        var received: Int64 = 0
+        var deliveredBytes: Int64 = 0
+        /// When the load started.
         var startDate = Date()
 
-        /// Removes and returns the next event if it may be delivered now; the caller then has to call `finishCall`.
+        /// The number of placeholders at which the remaining events move to the front, if the placeholders outnumber them.
+        private static let maxPlaceholders = 64
+
+        /// Whether the client accepts an event now.
+        var canDeliver: Bool {
+            if isBusy || hasEnded { return false }
+            return isFinishing || !(isPaused || isSuspended)
+        }
+
+        /// Removes and returns the next event if it may be delivered now; then the caller has to call `finishCall`.
         mutating func next() -> Event? {
-            guard !isBusy, !hasEnded, isFinishing || !(isPaused || isSuspended), head < queued.count else {
-                return nil
-            }
+            guard canDeliver, head < events.count else { return nil }
             isBusy = true
             wasResumedDuringCall = false
-            // Exchanged for a placeholder, so that the caller releases the program's objects in it outside of the lock.
+            // The event is swapped with a placeholder, so that the queue does not retain the program's objects in it. The caller
+            // releases them outside of the lock.
             var event = Event.end(nil)
-            swap(&event, &queued[head])
+            swap(&event, &events[head])
             head += 1
             // Removes many placeholders at a time, because each removal moves the events after them.
-            if head == queued.count || head >= 64 && head > queued.count / 2 {
-                queued.removeFirst(head)
+            let hasManyPlaceholders = head >= Self.maxPlaceholders && head > events.count / 2
+            if head == events.count || hasManyPlaceholders {
+                events.removeFirst(head)
                 head = 0
             }
             return event
@@ -85,7 +103,7 @@ final class HopEventQueue: Sendable {
         mutating func finish(_ error: URLError?) -> [Event] {
             guard !hasEnded, !isFinishing else { return [] }
             var discarded: [Event] = [.end(error)]
-            swap(&queued, &discarded)
+            swap(&events, &discarded)
             head = 0
             isClosed = true
             isFinishing = true
@@ -93,7 +111,7 @@ final class HopEventQueue: Sendable {
         }
     }
 
-    /// The most bytes of content that are passed to the client at a time.
+    /// The maximum number of bytes of content that one call passes to the client: 64 KiB.
     private static let maxBytesPerCall = 64 << 10
 
     private let request: URLRequest
@@ -105,28 +123,33 @@ final class HopEventQueue: Sendable {
         state = Lock(State(client: client))
     }
 
-    /// Starts the delivery. The client's methods get `hop` as the load. A load that ends before it starts calls this, too.
-    func open(for hop: any HopLoad, _ source: Source = Source()) {
+    /// Starts the delivery. A second call has no effect. A load that is cancelled before it starts has to call this, too, so that
+    /// its end is delivered.
+    ///
+    /// - Parameters:
+    ///   - hop: The load that is passed to the client's methods.
+    ///   - source: The callbacks to the source of the events.
+    func start(for hop: any HopLoad, _ source: Source = Source()) {
         state.withLock { state in
             guard state.hop == nil, !state.hasEnded else { return }
             state.hop = hop
             state.source = source
             state.startDate = Date()
         }
-        pump()
+        deliverEvents()
     }
 
     /// Whether further events are ignored.
     var isClosed: Bool { state.withLock { $0.isClosed } }
     /// Whether the content is written to a file, so that pieces may be large.
-    var isSplicing: Bool { state.withLock { $0.target != nil } }
-    /// Whether only the source has to act before the next call.
+    var writesToFile: Bool { state.withLock { $0.target != nil } }
+    /// Whether the next call to the client has to wait only for an event of the source.
     var isWaitingForSource: Bool {
         state.withLock { !$0.isPaused && !$0.isSuspended && !$0.isBusy && !$0.hasEnded }
     }
 
-    /// Asks the source for more if all events are delivered and the client accepts more.
-    func askForMore() { pump() }
+    /// Calls the source's `onDemand` if all events are delivered and the client accepts more.
+    func requestEventsIfNeeded() { deliverEvents() }
 
     /// Adds an event. Ignores empty content, a second response, a redirect after a response, and all events after an end.
     func enqueue(_ event: Event) {
@@ -136,60 +159,61 @@ final class HopEventQueue: Sendable {
             case .content(let data):
                 if data.isEmpty { return }
                 if state.target != nil || data.count <= Self.maxBytesPerCall {
-                    state.queued.append(event)
+                    state.events.append(event)
                 } else {
                     for start in stride(from: 0, to: data.count, by: Self.maxBytesPerCall) {
                         let piece = data.dropFirst(start).prefix(Self.maxBytesPerCall)
-                        state.queued.append(.content(Data(piece)))
+                        state.events.append(.content(Data(piece)))
                     }
                 }
             case .end:
                 state.isClosed = true
-                state.queued.append(event)
+                state.events.append(event)
             case .response:
                 if state.hasResponse { return }
                 state.hasResponse = true
-                state.queued.append(event)
+                state.events.append(event)
             case .redirect:
-                // After a response a redirect would pause the load, and the client would never resume it.
+                // Delivering a redirect pauses the load. After a response, the client would never resume it.
                 if state.hasResponse { return }
-                state.queued.append(event)
-            case .challenge: state.queued.append(event)
+                state.events.append(event)
+            case .challenge: state.events.append(event)
             }
         }
-        pump()
+        deliverEvents()
     }
 
     /// Discards the queued events and ends the load, with an error or without one.
     func finish(_ error: URLError?) {
-        // The discarded events are released outside of the lock.
+        // The discarded events are returned, so that they are released outside of the lock.
         _ = state.withLock { $0.finish(error) }
-        pump()
+        deliverEvents()
     }
 
-    /// Resumes the delivery; during a call, overrides a `pause` that the call may return.
+    /// Resumes the delivery after a pause. If a call of the client is in progress, a `pause` that it returns is ignored.
     func resumeReading() {
         state.withLock { state in
             state.isPaused = false
             state.wasResumedDuringCall = state.isBusy
         }
-        pump()
+        deliverEvents()
     }
 
     /// Suspends or resumes the delivery.
     func setSuspended(_ isSuspended: Bool) {
         state.withLock { $0.isSuspended = isSuspended }
-        if !isSuspended { pump() }
+        if !isSuspended { deliverEvents() }
     }
 
     // MARK: calling the client
 
-    /// Delivers events until none may be delivered, then asks the source for more unless the client has paused.
-    private func pump() {
+    /// Delivers events until none may be delivered; then calls the source's `onDemand` if the client accepts more.
+    private func deliverEvents() {
         while let (event, hop, client) = next() {
-            guard perform(event, hop, client) else { return }
+            let canContinue = deliver(event, hop, client)
+            if !canContinue { return }
         }
-        requestMore()
+        requestEvents()
     }
 
     /// Returns the next event if it may be delivered now, with the load and the client to call.
@@ -200,8 +224,8 @@ final class HopEventQueue: Sendable {
         }
     }
 
-    /// Delivers an event. Returns false if the delivery continues later, after a write.
-    private func perform(_ event: Event, _ hop: any HopLoad, _ client: any HopLoadClient) -> Bool {
+    /// Delivers an event. Returns false if the event is content that is being written to a file; `write` continues the delivery.
+    private func deliver(_ event: Event, _ hop: any HopLoad, _ client: any HopLoadClient) -> Bool {
         switch event {
         case .response(let response, let policy):
             state.withLock { $0.response = response }
@@ -223,7 +247,7 @@ final class HopEventQueue: Sendable {
             let demand = client.hopReceivedContent(hop, data)
             finishDelivery(data.count, demand)
         case .redirect(let request, let response):
-            // Paused until the client has decided about the redirect.
+            // Pauses until the client has decided about the redirect and calls `resumeReading`.
             state.withLock { $0.isPaused = true }
             client.hopRedirected(hop, to: request, response: response)
             finishCall { _ in [] }
@@ -235,7 +259,8 @@ final class HopEventQueue: Sendable {
         return true
     }
 
-    /// Marks the call in progress as finished. `update` returns discarded events, which are released outside of the lock.
+    /// Marks the call in progress as finished, and changes the state with `update`. The events that `update` has discarded and
+    /// returns are released outside of the lock.
     private func finishCall(_ update: (inout State) -> [Event]) {
         _ = state.withLock { state in
             state.isBusy = false
@@ -243,10 +268,10 @@ final class HopEventQueue: Sendable {
         }
     }
 
-    /// Counts delivered content, and does what the client demands.
-    private func finishDelivery(_ count: Int, _ demand: Demand) {
+    /// Marks the delivery of content as finished: counts its bytes, then pauses or ends the load if the client demands it.
+    private func finishDelivery(_ byteCount: Int, _ demand: Demand) {
         finishCall { state in
-            state.received += Int64(count)
+            state.deliveredBytes += Int64(byteCount)
             switch demand {
             case .more: break
             case .pause: state.isPaused = !state.wasResumedDuringCall
@@ -269,18 +294,18 @@ final class HopEventQueue: Sendable {
                 let failure = URLError.loading(.cannotWriteToFile, url: request.url, underlying: error)
                 finishCall { $0.finish(failure) }
             }
-            pump()
+            deliverEvents()
         }
     }
 
-    /// Ends the load: calls the source's `ended`, then the client's `hopEnded` with the metrics.
+    /// Ends the load: calls the source's `onEnd`, then the client's `hopEnded` with the metrics.
     private func end(_ error: (any Error)?, _ hop: any HopLoad, _ client: any HopLoadClient) {
-        // The ignored element, the hop, is released outside of the lock.
+        // The third element, the load, is returned only so that it is released outside of the lock.
         let (metrics, source, _) = state.withLock { state in
             let metrics = HopMetrics(
                 request: request, response: state.response, fetchType: .unknown, exchanges: [],
                 fetchStart: state.startDate, end: Date(), bodyBytesBeforeEncoding: 0,
-                bodyBytesAfterDecoding: state.received)
+                bodyBytesAfterDecoding: state.deliveredBytes)
             let source = state.source
             state.hasEnded = true
             state.isClosed = true
@@ -289,16 +314,16 @@ final class HopEventQueue: Sendable {
             state.client = nil
             return (metrics, source, state.hop.take())
         }
-        source.ended()
+        source.onEnd()
         client.hopEnded(hop, error, metrics)
     }
 
-    /// Calls the source's `wantsMore`, if no event is queued and the client accepts more.
-    private func requestMore() {
-        let wantsMore = state.withLock { state -> (@Sendable () -> Void)? in
-            guard state.hop != nil, state.queued.isEmpty, !state.isBusy, !state.isClosed else { return nil }
-            return state.isPaused || state.isSuspended ? nil : state.source.wantsMore
+    /// Calls the source's `onDemand`, if no event is queued and the client accepts more.
+    private func requestEvents() {
+        let onDemand = state.withLock { state -> (@Sendable () -> Void)? in
+            guard state.hop != nil, state.events.isEmpty, !state.isBusy, !state.isClosed else { return nil }
+            return state.isPaused || state.isSuspended ? nil : state.source.onDemand
         }
-        wantsMore?()
+        onDemand?()
     }
 }

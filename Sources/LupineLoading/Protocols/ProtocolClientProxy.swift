@@ -2,16 +2,17 @@
 
 internal import Foundation
 
-/// The client of the program's `URLProtocol`: forwards the calls of the instance to its load, in order.
+/// The client of an instance of the program's `URLProtocol`: forwards the calls of the instance to its load, in order.
 final class ProtocolClientProxy: NSObject, URLProtocolClient, Sendable {
-    /// A weak reference, because the instance may outlive its load; in a constant, so that this class is `Sendable`.
-    private struct Load: Sendable {
+    /// A weak reference to the load, because the instance may outlive the load. A struct with a constant, so that this class is
+    /// `Sendable`.
+    private struct WeakLoad: Sendable {
         weak let load: ProtocolLoad?
     }
 
-    private let owner: Load
+    private let owner: WeakLoad
 
-    init(_ load: ProtocolLoad) { owner = Load(load: load) }
+    init(_ load: ProtocolLoad) { owner = WeakLoad(load: load) }
 
     func urlProtocol(
         _ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse
@@ -35,8 +36,8 @@ final class ProtocolClientProxy: NSObject, URLProtocolClient, Sendable {
         owner.load?.enqueue(.content(Self.copy(of: data)))
     }
 
-    /// Copies the bytes. The program's `Data` may have a custom deallocator, which would run on whichever thread releases or
-    /// moves the last slice.
+    /// Copies the bytes. The program's `Data` may have a custom deallocator. Without a copy, that deallocator, which is code of
+    /// the program, would run on an unknown thread: on the one that releases the last reference to the bytes.
     private static func copy(of data: Data) -> Data {
         var copy = Data(capacity: data.count)
         copy.append(data)

@@ -6,19 +6,21 @@ internal import LupineTransport
 /// Loads a request with an instance of the program's `URLProtocol`.
 ///
 /// The instance is created, started and stopped on the serial queue of its task; it calls its client, a `ProtocolClientProxy`, on
-/// any thread. An instance cannot be paused: its events are queued while the client of the load has paused.
+/// any thread. The load cannot pause the instance, so it queues the events of the instance while the client of the load has
+/// paused.
 final class ProtocolLoad: HopLoad {
     private struct State: Sendable {
         /// The instance, from its start to its stop; used on the task's serial queue only.
         var instance: UncheckedSendable<URLProtocol>?
+        /// Whether the job that starts the instance has run.
         var wasStarted = false
         var hasEnded = false
         /// The challenges of the instance that are not answered yet; while there are any, the idle time-out does not run.
         var openChallenges: Set<ObjectIdentifier> = []
-        /// When the instance last called its client, or when the load last waited for anything else.
+        /// When the idle time began: when the instance last called its client, or when the load last had to wait for its client.
         var lastActivity = Instant.zero
         /// Cancels the alarm for the end of the idle time-out.
-        var alarm: SessionClock.Cancel?
+        var cancelAlarm: SessionClock.Cancel?
     }
 
     private let type: URLProtocol.Type
@@ -30,7 +32,16 @@ final class ProtocolLoad: HopLoad {
     private let events: HopEventQueue
     private let state = Lock(State())
 
-    /// Creates a load of `canonical` by an instance of `type`, which can read `sessionValue`.
+    /// Creates a load.
+    ///
+    /// - Parameters:
+    ///   - type: The program's class, of which `start` creates an instance.
+    ///   - canonical: The request in canonical form.
+    ///   - task: The task that the load belongs to.
+    ///   - sessionValue: The value that the instance can read as `URLProtocol.sessionValue`.
+    ///   - idleTimeout: How long the instance may do nothing before the load fails; nil for no limit.
+    ///   - clock: The clock of the time-out.
+    ///   - client: The client of the load.
     init(
         _ type: URLProtocol.Type, canonical: URLRequest, task: URLSessionTask,
         sessionValue: (any Sendable)? = nil, idleTimeout: Interval?,
@@ -45,24 +56,25 @@ final class ProtocolLoad: HopLoad {
         events = HopEventQueue(canonical, client: client)
     }
 
+    /// Runs jobs on the serial queue of the task.
     private var context: ProtocolContext { task.core.protocols }
 
     // MARK: called by the task driver
 
     func start() {
-        let source = HopEventQueue.Source(ended: { [self] in stop() })
-        events.open(for: self, source)
-        // The load was cancelled before it was started.
+        let source = HopEventQueue.Source(onEnd: { [self] in stop() })
+        events.start(for: self, source)
+        // True if the load was cancelled before it was started.
         if events.isClosed { return }
         state.withLock { $0.lastActivity = clock.now() }
         setAlarm()
         context.run { [self] in
-            let isWanted = state.withLock { state in
+            let shouldStart = state.withLock { state in
                 if state.hasEnded { return false }
                 state.wasStarted = true
                 return true
             }
-            guard isWanted else { return }
+            guard shouldStart else { return }
             assertNoLockIsHeld()
             assertNotOnLoop()
             let proxy = ProtocolClientProxy(self)
@@ -76,7 +88,7 @@ final class ProtocolLoad: HopLoad {
     func cancel(_ error: URLError) {
         events.finish(error)
         // Delivers the end if the load was not started; otherwise has no effect.
-        events.open(for: self)
+        events.start(for: self)
     }
 
     func resumeReading() {
@@ -91,15 +103,17 @@ final class ProtocolLoad: HopLoad {
         events.setSuspended(isSuspended)
     }
 
+    /// Does nothing, because a `URLProtocol` has no method for a change of priority.
     func setPriority(_ priority: Float) {}
 
-    /// Cancels the alarm, and calls `stopLoading` of the instance if it was started. Called once, when the load has ended.
+    /// Cancels the alarm, and calls `stopLoading` of the instance if it was started. The event queue calls this once, when the
+    /// load has ended.
     private func stop() {
-        let alarm = state.withLock { state in
+        let cancelAlarm = state.withLock { state in
             state.hasEnded = true
-            return state.alarm.take()
+            return state.cancelAlarm.take()
         }
-        alarm?()
+        cancelAlarm?()
         context.run { [self] in
             let (wasStarted, instance) = state.withLock { state in
                 (state.wasStarted, state.instance.take())
@@ -159,26 +173,29 @@ final class ProtocolLoad: HopLoad {
     /// Sets the alarm for the end of the idle time-out.
     private func setAlarm() {
         guard let idleTimeout else { return }
-        let last = state.withLock { $0.lastActivity }
-        let alarm = clock.alarm(last + idleTimeout) { [weak self] in self?.checkIdleTime(idleTimeout) }
-        let isUnneeded = state.withLock { state in
-            if !state.hasEnded { state.alarm = alarm }
+        let lastActivity = state.withLock { $0.lastActivity }
+        let cancelAlarm = clock.alarm(lastActivity + idleTimeout) { [weak self] in
+            self?.checkIdleTime(idleTimeout)
+        }
+        let hasEnded = state.withLock { state in
+            if !state.hasEnded { state.cancelAlarm = cancelAlarm }
             return state.hasEnded
         }
-        if isUnneeded { alarm() }
+        // `stop` may have run before the alarm was stored, so that it could not cancel this alarm.
+        if hasEnded { cancelAlarm() }
     }
 
     /// Fails the load if the instance has been idle for too long; otherwise sets the alarm again.
     private func checkIdleTime(_ idleTimeout: Interval) {
         let now = clock.now()
         let isWaitingForInstance = events.isWaitingForSource
-        let isDue = state.withLock { state in
+        let hasTimedOut = state.withLock { state in
             if state.hasEnded { return false }
-            // Time during which the load waits for its client, or the instance for an answer, does not count.
+            // Time does not count while the load waits for its client, or the instance waits for the answer to a challenge.
             if !isWaitingForInstance || !state.openChallenges.isEmpty { state.lastActivity = now }
             return state.lastActivity + idleTimeout <= now
         }
-        if isDue {
+        if hasTimedOut {
             events.finish(
                 .loading(.timedOut, url: request.url, reason: "the protocol said nothing in time"))
         } else {

@@ -11,31 +11,34 @@ enum ProtocolSelection {
     ///   - hop: The complete request, with the session's fields and cookies (U-17.3).
     ///   - classes: The program's classes, in the order in which `canInit(with:)` is called.
     ///   - context: The context of the session.
-    ///   - task: The client of the task's driver, which gets the current request.
+    ///   - task: The client of the task's driver. The request becomes its current request, which the program's classes may read.
     ///   - client: The client of the load.
+    /// - Returns: The load, which is not started.
     static func load(
         _ hop: HopRequest, classes: [AnyClass], context: SessionContext, task: any TaskDriverClient,
         client: any HopLoadClient
-    ) -> HopSource.Hop? {
+    ) -> HopLoadFactory.NewLoad? {
         if !hop.isUpgrade, !classes.isEmpty,
-            let load = custom(hop, classes: classes, context: context, task: task, client: client)
+            let load = protocolLoad(hop, classes: classes, context: context, task: task, client: client)
         {
-            return HopSource.Hop(load: load, usesNetwork: false)
+            return HopLoadFactory.NewLoad(load: load, usesNetwork: false)
         }
+        // Only `ws` and `wss` are loaded as an upgrade, which is the opening handshake of a WebSocket. Nothing can be uploaded to
+        // a `file:` or `data:` URL.
         switch (hop.request.contents.value.scheme, hop.isUpgrade) {
         case (.http, false), (.https, false), (.ws, true), (.wss, true):
-            return HopSource.Hop(
+            return HopLoadFactory.NewLoad(
                 load: NetworkLoad(hop, context: context, client: client), usesNetwork: true)
         case (.file, false) where !(task.driverTask is URLSessionUploadTask):
-            return HopSource.Hop(load: FileLoad(hop.request, client: client), usesNetwork: false)
+            return HopLoadFactory.NewLoad(load: FileLoad(hop.request, client: client), usesNetwork: false)
         case (.data, false) where !(task.driverTask is URLSessionUploadTask):
-            return HopSource.Hop(load: DataURLLoad(hop.request, client: client), usesNetwork: false)
+            return HopLoadFactory.NewLoad(load: DataURLLoad(hop.request, client: client), usesNetwork: false)
         case (_, _): return nil
         }
     }
 
     /// Returns a load with the first of the program's classes that can load the request; nil if there is none.
-    private static func custom(
+    private static func protocolLoad(
         _ hop: HopRequest, classes: [AnyClass], context: SessionContext, task: any TaskDriverClient,
         client: any HopLoadClient
     ) -> ProtocolLoad? {
@@ -46,7 +49,7 @@ enum ProtocolSelection {
         let publicTask = task.driverTask
         for case let candidate as URLProtocol.Type in classes where candidate.canInit(with: publicTask) {
             return ProtocolLoad(
-                candidate, canonical: candidate.canonicalRequest(for: hop.request).carrying(hop.body),
+                candidate, canonical: candidate.canonicalRequest(for: hop.request).addingBody(hop.body),
                 task: publicTask,
                 sessionValue: context.settings.lupine.protocolValue,
                 idleTimeout: context.settings.idleTimeout(for: hop.request), clock: context.clock,
@@ -57,9 +60,9 @@ enum ProtocolSelection {
 }
 
 extension URLRequest {
-    /// Returns the request with the body of an upload task, for the program's `URLProtocol`. A body stream that the delegate
-    /// provides is not added.
-    fileprivate func carrying(_ body: TaskDefinition.Body) -> URLRequest {
+    /// Returns the request with the body of an upload task, for the program's `URLProtocol`. Does not add a body stream that the
+    /// delegate supplies.
+    fileprivate func addingBody(_ body: TaskDefinition.Body) -> URLRequest {
         var request = self
         switch body {
         case .request, .streamed: break

@@ -4,18 +4,19 @@ public import Foundation
 
 /// Base class of the program's own loaders: for a custom URL scheme, or instead of the network.
 ///
-/// A subclass decides which requests it loads, and answers them through `client`. A new instance is created for each request of a
-/// task, such as one after a redirect. `startLoading` and `stopLoading` are called on one serial queue for each task;
-/// `stopLoading` is called once for each `startLoading`, also after success. The class methods are called on the thread that
-/// resumes the task, and after a redirect or an answered challenge on a queue of the library; never on an event loop, so they may
-/// block.
-/// WebSocket and stream tasks never use a `URLProtocol` (U-17.1).
+/// A subclass decides which requests it loads, and passes the response to `client`. The session creates a new instance for each
+/// request of a task, such as one after a redirect. It calls `startLoading` and `stopLoading` on a serial queue of the task, and
+/// calls `stopLoading` once for each `startLoading`, even after a successful load.
+///
+/// The session calls the class methods on the thread that resumes the task; after a redirect or an answered challenge, on a queue
+/// of the library. It never calls them on an event loop, so they may block. WebSocket and stream tasks never use a `URLProtocol`
+/// (U-17.1).
 open class URLProtocol: NSObject {
     private var storedRequest: URLRequest
     private let storedResponse: CachedURLResponse?
     private let storedClient: (any URLProtocolClient)?
     private var storedTask: URLSessionTask?
-    private var storedValue: (any Sendable)?
+    private var storedSessionValue: (any Sendable)?
 
     /// Creates an instance that loads a request for a client.
     ///
@@ -32,8 +33,8 @@ open class URLProtocol: NSObject {
         super.init()
     }
 
-    /// Creates an instance that loads the current request of a task; called by sessions. The default implementation passes the
-    /// canonical form of that request to the other initializer.
+    /// Creates an instance that loads the current request of a task. Sessions call this initializer. The default implementation
+    /// passes the canonical form of that request to the other initializer.
     public required convenience init(
         task: URLSessionTask, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?
     ) {
@@ -46,15 +47,16 @@ open class URLProtocol: NSObject {
     /// A placeholder for a task without a request, which no session creates.
     private static var noRequest: URLRequest { URLRequest(url: URL(fileURLWithPath: "/")) }
 
-    /// Sets the values of the session, because a subclass may override either initializer and drop them.
-    func setSessionValues(_ request: URLRequest, _ task: URLSessionTask, _ value: (any Sendable)?) {
+    /// Sets the properties whose values the session determines. A subclass may override the initializers, and may not pass the
+    /// values to the initializers of this class.
+    func setSessionValues(_ request: URLRequest, _ task: URLSessionTask, _ sessionValue: (any Sendable)?) {
         storedRequest = request
         storedTask = task
-        storedValue = value
+        storedSessionValue = sessionValue
     }
 
     /// The `lupine.protocolValue` of the session's configuration, from `startLoading` on (U-17.8).
-    public final var sessionValue: (any Sendable)? { storedValue }
+    public final var sessionValue: (any Sendable)? { storedSessionValue }
 
     /// The request to load, in canonical form. From `startLoading` on, its body is the data or the file of an upload task
     /// (U-17.9).
@@ -74,7 +76,7 @@ open class URLProtocol: NSObject {
     /// Whether the class can load a request. The default implementation returns false.
     open class func canInit(with request: URLRequest) -> Bool { false }
 
-    /// Whether the class can load a task, whose current request already has the session's fields and cookies. The default
+    /// Whether the class can load a task. The task's current request already has the session's fields and cookies. The default
     /// implementation calls `canInit(with:)` with that request.
     open class func canInit(with task: URLSessionTask) -> Bool {
         task.currentRequest.map { canInit(with: $0) } ?? false
@@ -89,7 +91,8 @@ open class URLProtocol: NSObject {
         canonicalRequest(for: a) == canonicalRequest(for: b)
     }
 
-    /// Starts loading, and calls `client`. The default implementation fails; subclasses must override it.
+    /// Starts loading. Later, on any thread, the instance passes the response and the content to `client`. Subclasses must
+    /// override this method; the default implementation fails the load.
     open func startLoading() {
         let error = URLError.loading(
             .unsupportedURL, url: request.url, reason: "\(type(of: self)) does not load anything")
@@ -101,8 +104,8 @@ open class URLProtocol: NSObject {
 
     // MARK: registering classes
 
-    /// Registers a class with the shared session and with configurations created later. The `canInit(with:)` of the latest class
-    /// is called first.
+    /// Registers a class for the shared session, and for configurations that are created later. Sessions call `canInit(with:)` of
+    /// the latest class first.
     ///
     /// - Returns: Whether the class is a subclass of `URLProtocol`.
     open class func registerClass(_ protocolClass: AnyClass) -> Bool {

@@ -4,9 +4,9 @@ public import Foundation
 
 /// The client of a `URLProtocol`, which the session provides. Its methods may be called on any thread, one after the other.
 ///
-/// The first call of `urlProtocolDidFinishLoading` or `didFailWithError` ends the load; later calls are ignored (U-17.5). A
-/// response is passed on as it is: the session only follows redirects and answers challenges that are reported by their own
-/// methods.
+/// The first call of `urlProtocolDidFinishLoading` or `didFailWithError` ends the load; later calls are ignored (U-17.5). The
+/// session passes a response to the task even if its status is that of a redirect or a challenge. It follows a redirect and
+/// answers a challenge only if the method for that purpose reports it.
 public protocol URLProtocolClient: NSObjectProtocol {
     /// Reports a redirect to another request. The session asks its delegate, and stops this instance if the redirect is followed.
     func urlProtocol(

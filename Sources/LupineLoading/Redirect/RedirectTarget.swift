@@ -32,7 +32,7 @@ struct RedirectTarget: Sendable {
     init(_ location: String, from base: URL, isWebSocket: Bool) throws(Failure) {
         let resolved = Self.resolve(
             Array(location.utf8), against: URIReference(Array(base.absoluteString.utf8)))
-        let scheme = try Self.scheme(resolved.scheme, isWebSocket: isWebSocket)
+        let scheme = try Self.scheme(resolved.scheme ?? [], isWebSocket: isWebSocket)
         guard let authority = Authority(resolved.authority) else { throw .unreadable }
         var text = scheme + "://" + authority.hostAndPort + Self.text(resolved.path)
         if let query = resolved.query { text += "?" + Self.text(query) }
@@ -45,7 +45,7 @@ struct RedirectTarget: Sendable {
     }
 
     /// Returns the target's scheme; for a WebSocket task, the one for WebSockets.
-    private static func scheme(_ octets: [UInt8], isWebSocket: Bool) throws(Failure) -> String {
+    private static func scheme(_ octets: ArraySlice<UInt8>, isWebSocket: Bool) throws(Failure) -> String {
         let scheme = text(octets).lowercased()
         switch (scheme, isWebSocket) {
         case ("http", false), ("https", false), ("ws", true), ("wss", true): return scheme
@@ -62,59 +62,23 @@ struct RedirectTarget: Sendable {
 
     // MARK: resolution
 
-    /// The components of a resolved reference (RFC 3986 §3). All but the authority are percent-encoded.
-    struct Components: Hashable, Sendable {
-        var scheme: [UInt8]
-        var authority: [UInt8]?
-        var path: [UInt8]
-        var query: [UInt8]?
-        var fragment: [UInt8]?
-
-        /// The URI with these components (RFC 3986 §5.3).
-        var text: String {
-            var octets = scheme + Array(":".utf8)
-            if let authority { octets += Array("//".utf8) + authority }
-            octets += path
-            if let query { octets += Array("?".utf8) + query }
-            if let fragment { octets += Array("#".utf8) + fragment }
-            return RedirectTarget.text(octets)
-        }
-    }
-
-    /// Resolves a reference against a base (RFC 3986 §5.2.2, strict), without spaces and tabs around the reference. If it has no
-    /// fragment, the result has the base's fragment (RFC 9110 §10.2.2).
-    static func resolve(_ reference: [UInt8], against base: URIReference) -> Components {
+    /// Resolves a reference against a base, without spaces and tabs around the reference. If it has no fragment, the result has the
+    /// base's fragment (RFC 9110 §10.2.2). All components of the result but the authority are percent-encoded.
+    static func resolve(_ reference: [UInt8], against base: URIReference) -> URIReference {
         let blanks: Set<UInt8> = [UInt8(ascii: " "), UInt8(ascii: "\t")]
         let end = reference.lastIndex { !blanks.contains($0) }.map { $0 + 1 } ?? 0
-        let target = URIReference(Array(reference[..<end].drop { blanks.contains($0) }))
-        let path = percentEncoded(target.path, URIByte.isPath)
-        let query = target.query.map { percentEncoded($0, URIByte.isQuery) }
-        let fragment = (target.fragment ?? base.fragment).map { percentEncoded($0, URIByte.isQuery) }
-        if let scheme = target.scheme {
-            return Components(
-                scheme: Array(scheme), authority: target.authority.map(Array.init),
-                path: URIReference.removeDotSegments(path), query: query, fragment: fragment)
-        }
-        var components = Components(
-            scheme: Array(base.scheme ?? []), authority: base.authority.map(Array.init),
-            path: Array(base.path),
-            query: query, fragment: fragment)
-        if let authority = target.authority {
-            components.authority = Array(authority)
-            components.path = URIReference.removeDotSegments(path)
-        } else if path.isEmpty {
-            components.query = query ?? base.query.map(Array.init)
-        } else if path.first == UInt8(ascii: "/") {
-            components.path = URIReference.removeDotSegments(path)
-        } else {
-            components.path = URIReference.removeDotSegments(
-                URIReference.merge(base: base.path, reference: path))
-        }
-        return components
+        let text = URIReference(Array(reference[..<end].drop { blanks.contains($0) }))
+        let encodedReference = URIReference(
+            scheme: text.scheme, authority: text.authority, path: percentEncoded(text.path, URIByte.isPath),
+            query: text.query.map { percentEncoded($0, URIByte.isQuery) },
+            fragment: (text.fragment ?? base.fragment).map { percentEncoded($0, URIByte.isQuery) })
+        return encodedReference.resolved(against: base)
     }
 
     /// Percent-encodes octets that are not allowed, and each `%` that begins no triplet: `%` and two hexadecimal digits.
-    private static func percentEncoded(_ text: ArraySlice<UInt8>, _ isAllowed: (UInt8) -> Bool) -> [UInt8] {
+    private static func percentEncoded(_ text: ArraySlice<UInt8>, _ isAllowed: (UInt8) -> Bool) -> ArraySlice<
+        UInt8
+    > {
         var encoded: [UInt8] = []
         encoded.reserveCapacity(text.count)
         for index in text.indices {
@@ -127,7 +91,7 @@ struct RedirectTarget: Sendable {
                 encoded += URIByte.percentEncoded(octet)
             }
         }
-        return encoded
+        return encoded[...]
     }
 
     // MARK: authority
@@ -140,11 +104,11 @@ struct RedirectTarget: Sendable {
         let credential: URLCredential?
 
         /// Parses an authority. Fails if there is none, or if its host or port is invalid.
-        init?(_ octets: [UInt8]?) {
+        init?(_ octets: ArraySlice<UInt8>?) {
             guard let octets, !octets.isEmpty else { return nil }
             // The form is user@host:port. An IPv6 literal is in brackets and has colons itself.
             let atSign = octets.lastIndex(of: UInt8(ascii: "@"))
-            let afterUserInfo = octets[(atSign.map { $0 + 1 } ?? 0)...]
+            let afterUserInfo = octets[(atSign.map { $0 + 1 } ?? octets.startIndex)...]
             let bracket = afterUserInfo.lastIndex(of: UInt8(ascii: "]"))
             let colon = afterUserInfo[(bracket ?? afterUserInfo.startIndex)...].firstIndex(
                 of: UInt8(ascii: ":"))

@@ -5,18 +5,20 @@ package import LupineHTTP
 
 /// A server's response: status and header fields (RFC 9110 §15).
 ///
-/// Immutable; may be used on any thread. A loaded response keeps its header lines as received. Only `allHeaderFields` makes their
-/// names canonical and joins lines of the same name.
+/// Immutable; may be used on any thread. A loaded response stores its header lines as received. Only `allHeaderFields` makes
+/// their names canonical and joins lines of the same name.
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {
-    /// The header fields, as received or as given by the program.
+    /// The header fields.
     private enum Header: Hashable, Sendable {
+        /// The lines as received.
         case lines(Fields)
+        /// The values by canonical name, for a response that a program has created or that was decoded from an archive.
         case dictionary([String: String])
     }
 
     private let status: Int
     private let header: Header
-    /// Version and reason phrase of the status line; nil for a response that a program has made.
+    /// Version and reason phrase of the status line; nil for a response that was not received.
     private let statusLine: StatusLine?
     /// The file name in `Content-Disposition`, unchanged; nil if there is none.
     private let proposedFilename: String?
@@ -26,7 +28,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         let reason: String
     }
 
-    /// Creates a response with these values. Never returns nil, although the signature is failable, as Apple's is.
+    /// Creates a response with these values. Never returns nil; the initializer is failable only because Apple's is.
     ///
     /// - Parameters:
     ///   - url: The URL that the response is from.
@@ -42,12 +44,12 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         status = statusCode
         header = .dictionary(joined)
         statusLine = nil
-        let find = { (name: String) in joined[Self.canonicalName(name)] }
-        proposedFilename = find("Content-Disposition").flatMap(SuggestedFilename.proposed)
+        let fieldValue = { (name: String) in joined[Self.canonicalName(name)] }
+        proposedFilename = fieldValue("Content-Disposition").flatMap(SuggestedFilename.proposed)
         super.init(
             Self.contents(
-                url: url, type: find("Content-Type"),
-                length: find("Content-Length").flatMap { Self.length($0.utf8.span) } ?? -1))
+                url: url, type: fieldValue("Content-Type"),
+                length: fieldValue("Content-Length").flatMap { Self.length($0.utf8.span) } ?? -1))
     }
 
     /// Creates the response of a load.
@@ -55,40 +57,41 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     /// - Parameters:
     ///   - url: The URL that the response is from; user and password are removed.
     ///   - head: Status and header fields.
-    ///   - isDecoded: Whether a content coding will be removed, so that the length on the wire is not the content's.
+    ///   - isDecoded: Whether the content will be decoded, so that its length is not that in the header.
     package init(url: URL, head: ResponseHead, isDecoded: Bool) {
         let fields = head.fields
         status = Int(head.status.code)
         header = .lines(fields)
         statusLine = StatusLine(version: head.version, reason: head.reason)
         proposedFilename = fields[.contentDisposition].flatMap(SuggestedFilename.proposed)
-        // The length on the wire is not that of the content if a coding is removed. With `Transfer-Encoding`, `Content-Length`
-        // does not count (RFC 9112 §6.3).
+        // `Content-Length` is the length before decoding. With `Transfer-Encoding` it is ignored (RFC 9112 §6.3).
         var length: Int64?
         if !isDecoded, !fields.contains(.transferEncoding) {
-            // `?? nil` joins the two reasons for nil: there is no such field, or it has no valid number.
+            // `?? nil` flattens the double optional. The outer nil means that there is no such field; the inner one, that its
+            // value is no valid number.
             length = fields.withFirstValue(of: .contentLength, Self.length) ?? nil
         }
         super.init(
             Self.contents(url: url.withoutUserInfo, type: fields[.contentType], length: length ?? -1))
     }
 
-    /// The response itself; for a program's subclass, an `HTTPURLResponse` with the values that its accessors return now.
+    /// The response itself. For a program's subclass, an `HTTPURLResponse` with the values that the accessors of the subclass
+    /// return at this time.
     var withoutSubclass: HTTPURLResponse {
         type(of: self) == HTTPURLResponse.self ? self : HTTPURLResponse(copying: self)
     }
 
-    /// The head as received, but without the reason phrase. Without fields for a response that a program has made.
+    /// The head as received, but without the reason phrase. It has no fields if the response was not received.
     var receivedHead: ResponseHead {
         ResponseHead(
             version: statusLine?.version ?? .http11, status: Status(status), fields: fields ?? Fields())
     }
 
-    /// Copies the values of a program's subclass: calls its accessors.
+    /// Creates a copy of a program's subclass, by calling its accessors.
     private init(copying other: HTTPURLResponse) {
         var joined = JoinedFields()
-        let named = other.allHeaderFields.map { (String(describing: $0.key), String(describing: $0.value)) }
-        for (name, value) in named.sorted(by: { $0.0 < $1.0 }) {
+        let fields = other.allHeaderFields.map { (String(describing: $0.key), String(describing: $0.value)) }
+        for (name, value) in fields.sorted(by: { $0.0 < $1.0 }) {
             joined.add(value, under: Self.canonicalName(name))
         }
         status = other.statusCode
@@ -130,13 +133,16 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         coder.encode(Data(fields.octets) as NSData, forKey: "headerFields")
     }
 
-    /// Decodes archived fields. Foundation's archive of a dictionary is not used: it reads out of bounds when the numbers of
-    /// names and values differ.
+    /// Decodes archived fields. Foundation's decoder for dictionaries is not used, because it reads out of bounds if the numbers
+    /// of names and values in the archive differ.
     private static func fields(_ octets: [UInt8]) -> [String: String]? {
         var reader = OctetReader(octets, in: 0..<octets.count)
         do {
             var fields: [String: String] = [:]
-            for _ in 0..<(try reader.number()) { fields[try reader.text()] = try reader.text() }
+            for _ in 0..<(try reader.number()) {
+                let name = try reader.text()
+                fields[name] = try reader.text()
+            }
             return reader.isAtEnd ? fields : nil
         } catch { return nil }
     }
@@ -150,13 +156,14 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
             Dictionary(uniqueKeysWithValues: dictionary.map { (AnyHashable($0.key), $0.value as Any) }))
     }
 
-    /// The header fields as received; nil for a response that a program has made.
+    /// The header fields as received; nil for a response that was not received.
     package var fields: Fields? {
         if case .lines(let fields) = header { return fields }
         return nil
     }
 
-    /// The head as received, with what Apple's type cannot express.
+    /// The head as received: HTTP version, reason phrase, and header lines in their order. Apple's class has no properties for
+    /// these. A response that was not received has HTTP/1.1, the standard reason phrase, and fields sorted by name.
     public var lupine: Wire {
         let lines: [(name: String, value: String)] =
             switch header {
@@ -169,7 +176,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
             reason: statusLine?.reason ?? Self.standardReason(of: status), fields: lines)
     }
 
-    /// The value of a header field, its name compared without case; lines of the same name are joined by a comma and a space.
+    /// Returns the value of a header field, whose name is compared without case. Lines of the same name are joined by a comma and
+    /// a space.
     open func value(forHTTPHeaderField field: String) -> String? {
         assertNoLockIsHeld()
         switch header {
@@ -180,8 +188,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         }
     }
 
-    /// The value of a header field, like `value(forHTTPHeaderField:)`, without parsing the name. A program's subclass may
-    /// override that method, which is then called.
+    /// Returns the value of a header field, as `value(forHTTPHeaderField:)` does, but without parsing the name. Calls that method
+    /// if the response is of a program's subclass, which may override it.
     func value(of name: FieldName) -> String? {
         guard case .lines(let fields) = header, type(of: self) == HTTPURLResponse.self else {
             return value(forHTTPHeaderField: name.description)
@@ -189,6 +197,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         return Self.value(of: name, in: fields)
     }
 
+    /// Returns the value of a header field; joins lines of the same name.
     private static func value(of name: FieldName, in fields: Fields) -> String? {
         guard let first = fields.firstIndex(of: name) else { return nil }
         if fields.firstIndex(of: name, from: first + 1) == nil { return fields.value(at: first) }
@@ -200,9 +209,10 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         proposedFilename.map(SuggestedFilename.sanitised) ?? super.suggestedFilename
     }
 
-    /// Whether a server can send this status. A response that a program makes may have any number.
+    /// Returns whether a server can send this status, which has three digits. A program can create a response with any number.
     static func isPossible(_ status: Int) -> Bool { (100...999).contains(status) }
 
+    /// Returns the reason phrase that the RFCs define for a status; empty if they define none.
     private static func standardReason(of status: Int) -> String {
         isPossible(status) ? Status(status).standardReason : ""
     }
@@ -228,7 +238,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         return status == other.status && dictionary == other.dictionary
     }
 
-    /// Consistent with `isEqual(_:)`.
+    /// A hash that is equal for equal responses. It includes the status, but not the header fields.
     open override var hash: Int {
         var hasher = Hasher()
         hasher.combine(contents)
@@ -238,7 +248,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
     /// Contains the URL, without its query, and the status.
     open override var description: String {
-        "<\(type(of: self)) \(Self.shown(url)), status \(status)>"
+        "<\(type(of: self)) \(Self.redacted(url)), status \(status)>"
     }
 
     /// The header fields by canonical name, with lines of the same name joined.
@@ -256,17 +266,19 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
     // MARK: reading header fields
 
-    /// Values by name; adding a value to an existing name joins the two. Names are compared without case, and the first spelling
-    /// is kept.
+    /// Collects header fields by name, and joins the values of fields with the same name. Names are compared without case; the
+    /// first spelling of a name becomes the key.
     private struct JoinedFields {
         private(set) var byName: [String: String] = [:]
-        private var spellings: [String: String] = [:]
+        /// The keys in `byName`, by the name in lowercase.
+        private var keys: [String: String] = [:]
 
+        /// Adds a value under a name; appends it if there is a value already.
         mutating func add(_ value: String, under name: String) {
             let lowercased = name.lowercased()
-            let key = spellings[lowercased, default: name]
-            spellings[lowercased] = key
-            // Appended in place: a server may send a thousand lines of one name.
+            let key = keys[lowercased, default: name]
+            keys[lowercased] = key
+            // Appends in place instead of copying the value, because a server may send a thousand lines of one name.
             if byName[key] == nil { byName[key] = value } else { byName[key]?.append(", " + value) }
         }
     }
@@ -278,7 +290,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         return HeaderList.isSame(name, "WWW-Authenticate") ? "WWW-Authenticate" : HeaderList.canonical(name)
     }
 
-    /// Parses a decimal number with optional blanks around it; nil for anything else and for a number that is too large.
+    /// Parses a decimal number with optional blanks around it. Returns nil for any other text and for a number that is too large.
     private static func length(_ value: Span<UInt8>) -> Int64? {
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         func isBlank(_ octet: UInt8) -> Bool { octet == UInt8(ascii: " ") || octet == UInt8(ascii: "\t") }
@@ -297,7 +309,12 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         return length
     }
 
-    /// Returns the contents for a value of `Content-Type`: the media type, and its parameter `charset`.
+    /// Returns the contents of a response.
+    ///
+    /// - Parameters:
+    ///   - url: The URL that the response is from.
+    ///   - type: The value of `Content-Type`, from which the media type and its parameter `charset` are read.
+    ///   - length: The length of the content in bytes; -1 if it is not known.
     private static func contents(url: URL, type: String?, length: Int64) -> Contents {
         let type = type ?? ""
         let fullRange = 0..<type.utf8.count
@@ -315,8 +332,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
     /// Returns the text in lowercase. Most texts are lowercase already; those are not copied.
     private static func lowercased(_ text: String) -> String {
-        // 0x61...0x7A are the lowercase letters; 0x2B...0x3B are the digits and `+ , - . / : ;`, of which media types have
-        // several.
+        // The loop looks for an octet that might have to change. 0x61...0x7A are the lowercase letters, 0x2B...0x3B the digits
+        // and the characters `+ , - . / : ;`, which media types contain. These never change.
         let octets = text.utf8.span
         for index in octets.indices where !(0x61...0x7A ~= octets[index] || 0x2B...0x3B ~= octets[index]) {
             return text.lowercased()

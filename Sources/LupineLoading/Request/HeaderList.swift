@@ -4,14 +4,14 @@ internal import LupineHTTP
 
 /// The header fields that the program has set in a request: in order, with names compared without case, and not validated.
 ///
-/// `Fields`, the type of the codec, accepts only valid names and values. A request keeps invalid ones too, so that the task can
-/// fail with an error that names the field (U-1.4); the list is checked when the request is sent.
+/// `Fields`, the type of the HTTP codec, accepts only valid names and values. A request stores invalid ones, too, so that its
+/// task can fail with an error that names the field (U-1.4). The list is validated when the request is sent.
 package struct HeaderList: Sendable {
     /// One field.
     package struct Field: Sendable, Hashable, Codable {
         /// The name as it is sent.
         package var name: String
-        /// The value as given.
+        /// The value as the program has set it.
         package var value: String
 
         /// Creates a field.
@@ -25,7 +25,7 @@ package struct HeaderList: Sendable {
             left.value.hasSameOctets(as: right.value) && left.name.hasSameOctets(as: right.name)
         }
 
-        /// Consistent with `==`.
+        /// Hashes the octets of name and value, so that the hash is consistent with `==`.
         package func hash(into hasher: inout Hasher) {
             hasher.combine(PeerText(name))
             hasher.combine(PeerText(value))
@@ -68,48 +68,52 @@ package struct HeaderList: Sendable {
         fields[index] = Field(name: Self.canonical(name), value: fields[index].value + "," + value)
     }
 
-    /// The fields by name; nil if there are none.
+    /// The values by name; nil if there are no fields. Of several fields with the same name, only the first is included.
     package var dictionary: [String: String]? {
         if fields.isEmpty { return nil }
         return Dictionary(fields.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Sets the fields to those of `dictionary`, without changing their names. Existing fields keep their position; new fields
-    /// follow in the order of their names, so that the same dictionary always makes the same request.
+    /// follow in the order of their names, so that the same dictionary always leads to the same order.
     package mutating func assign(_ dictionary: [String: String]?) {
         var remaining = dictionary ?? [:]
-        var kept: [Field] = []
+        var newFields: [Field] = []
         for field in fields {
             guard let value = remaining.removeValue(forKey: field.name) else { continue }
-            kept.append(Field(name: field.name, value: value))
+            newFields.append(Field(name: field.name, value: value))
         }
         for (name, value) in remaining.sorted(by: { $0.key < $1.key }) {
-            kept.append(Field(name: name, value: value))
+            newFields.append(Field(name: name, value: value))
         }
-        fields = kept
+        fields = newFields
     }
 
     /// Removes the fields with this name after `index`.
     private mutating func removeDuplicates(_ name: String, after index: Int) {
         guard fields.count > index + 1 else { return }
-        let tail = fields[(index + 1)...].filter { !Self.isSame($0.name, name) }
-        if tail.count < fields.count - index - 1 { fields.replaceSubrange((index + 1)..., with: tail) }
+        let laterFields = fields[(index + 1)...]
+        let otherFields = laterFields.filter { !Self.isSame($0.name, name) }
+        if otherFields.count < laterFields.count {
+            fields.replaceSubrange((index + 1)..., with: otherFields)
+        }
     }
 
-    /// Whether two names are equal without regard to ASCII case. Field names are ASCII; other characters are compared as they
-    /// are.
+    /// Returns whether two names are equal without regard to the case of ASCII letters. Valid field names are ASCII; other
+    /// characters are compared exactly.
     package static func isSame(_ left: String, _ right: String) -> Bool {
         let (left, right) = (left.utf8, right.utf8)
         return left.count == right.count
             && left.elementsEqual(right) { $0 == $1 || lowercased($0) == lowercased($1) }
     }
 
-    /// Capitalizes each word between dashes: `content-TYPE` becomes `Content-Type`.
+    /// Returns the name with each word between dashes capitalized: `Content-Type` for `content-TYPE`.
     package static func canonical(_ name: String) -> String {
+        // Whether the next octet is the first of a word.
         var startsWord = true
         let octets = name.utf8.map { octet in
             defer { startsWord = octet == UInt8(ascii: "-") }
-            // 0x61...0x7A are the lowercase letters; each capital is 0x20 below its lowercase letter.
+            // 0x61...0x7A are the lowercase letters; the code of a capital is less by 0x20.
             if startsWord { return 0x61...0x7A ~= octet ? octet - 0x20 : octet }
             return lowercased(octet)
         }

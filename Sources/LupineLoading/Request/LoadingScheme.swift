@@ -2,14 +2,15 @@
 
 internal import Foundation
 
-/// The schemes of URLs that are loaded in different ways. Compared without case.
+/// The schemes of URLs between which the loader distinguishes.
 enum LoadingScheme: Sendable {
     case http, https, ws, wss, file, data
     /// Any other scheme.
     case other
-    /// There is no URL, or it has no scheme.
+    /// There is no URL, or the URL has no scheme.
     case none
 
+    /// Determines the scheme of a URL, without regard to case.
     init(of url: URL?) {
         guard let url else {
             self = .none
@@ -24,15 +25,16 @@ enum LoadingScheme: Sendable {
             self = .none
             return
         }
-        self = Self.named(text) ?? Self.named(text.lowercased()) ?? .other
+        self = Self.scheme(named: text) ?? Self.scheme(named: text.lowercased()) ?? .other
     }
 
-    /// Returns the scheme of a URL that begins with `http:` or `https:`, in lowercase; nil for others.
+    /// Returns the scheme of a URL that begins with `http:` or `https:` in lowercase; nil for all other URLs.
     private static func httpScheme(of address: String) -> LoadingScheme? {
         var address = address
         address.makeContiguousUTF8()
         let octets = address.utf8.span
-        // The octets are those of "http", then ":" (0x3A) or "s:" (0x73 0x3A).
+        // Compares single octets, because this is faster than comparing texts. 0x68 0x74 0x74 0x70 is "http", 0x3A is ":", and
+        // 0x73 0x3A is "s:".
         guard octets.count > 5, octets[0] == 0x68, octets[1] == 0x74, octets[2] == 0x74, octets[3] == 0x70
         else {
             return nil
@@ -41,9 +43,9 @@ enum LoadingScheme: Sendable {
         return octets[4] == 0x73 && octets[5] == 0x3A ? .https : nil
     }
 
-    /// Returns the scheme with this lowercase name.
-    private static func named(_ text: String) -> LoadingScheme? {
-        switch text {
+    /// Returns the scheme with this name, which is in lowercase; nil for a scheme that has no case of its own.
+    private static func scheme(named name: String) -> LoadingScheme? {
+        switch name {
         case "http": .http
         case "https": .https
         case "ws": .ws

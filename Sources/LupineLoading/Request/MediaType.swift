@@ -2,8 +2,8 @@
 
 /// Maps media types to file name extensions and back.
 ///
-/// Contains only types with generally accepted names. The system's table is not used, so that a program behaves the same on every
-/// machine.
+/// Contains only types with generally accepted names. The table of the system (`/etc/mime.types`) is not used, so that a program
+/// behaves the same on every machine.
 enum MediaType {
     /// Each type with its extensions, the most common one first.
     private static let table: [(type: String, extensions: [String])] = [
@@ -65,7 +65,7 @@ enum MediaType {
         ("video/x-msvideo", ["avi"]),
     ]
 
-    /// Other names of types in the table.
+    /// Other names of types in the table, with the names in the table.
     private static let aliases = [
         "application/javascript": "text/javascript",
         "application/x-gzip": "application/gzip",
@@ -76,15 +76,17 @@ enum MediaType {
         "text/xml": "application/xml",
     ]
 
+    /// The most common extension of each type.
     private static let extensionsByType = Dictionary(
         uniqueKeysWithValues: table.compactMap { row in row.extensions.first.map { (row.type, $0) } })
 
+    /// The type of each extension.
     private static let typesByExtension = Dictionary(
         uniqueKeysWithValues: table.flatMap { row in row.extensions.map { ($0, row.type) } })
 
     /// Returns the most common extension of a type, which must be in lowercase; nil for a type that is not in the table.
     static func fileExtension(of type: String) -> String? { extensionsByType[aliases[type] ?? type] }
 
-    /// Returns the type of an extension, which is compared without case; nil for one that is not in the table.
+    /// Returns the type of an extension, which is compared without case; nil for an extension that is not in the table.
     static func type(ofExtension suffix: String) -> String? { typesByExtension[suffix.lowercased()] }
 }

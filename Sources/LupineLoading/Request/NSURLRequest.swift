@@ -2,24 +2,24 @@
 
 public import Foundation
 
-/// The reference type of `URLRequest`. `URLProtocol.setProperty` needs its mutable subclass.
+/// The class that corresponds to the value type `URLRequest`. `URLProtocol.setProperty` takes its mutable subclass.
 ///
-/// Converting with `as`, in both directions, keeps all values, including the properties that a `URLProtocol` has set (U-1.6).
-/// This class is immutable; `NSMutableURLRequest` may be used by one thread at a time.
+/// `as` converts between the two types in both directions, with all values, including the properties that a `URLProtocol` has set
+/// (U-1.6). This class is immutable; `NSMutableURLRequest` may be used by one thread at a time.
 public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying {
     /// How the cache is used by a load.
     public enum CachePolicy: UInt, Sendable {
-        /// Follow the rules of HTTP and the configuration.
+        /// Use the policy of the session's configuration. If that is also this one, apply the rules of HTTP (RFC 9111).
         case useProtocolCachePolicy = 0
-        /// Load, regardless of what is stored.
+        /// Load from the server, and do not use a cached response.
         case reloadIgnoringLocalCacheData = 1
-        /// Load, and make intermediaries not answer from their caches.
+        /// Load from the server, and ask proxies not to use their caches.
         case reloadIgnoringLocalAndRemoteCacheData = 4
-        /// Use a stored response of any age; otherwise load.
+        /// Use a cached response of any age; load only if there is none.
         case returnCacheDataElseLoad = 2
-        /// Use a stored response of any age; otherwise fail.
+        /// Use a cached response of any age; fail if there is none.
         case returnCacheDataDontLoad = 3
-        /// Use a stored response once the server has validated it; otherwise load.
+        /// Ask the server whether the cached response is still valid; load if it is not, or if there is none.
         case reloadRevalidatingCacheData = 5
 
         /// The older name of `reloadIgnoringLocalCacheData`.
@@ -56,6 +56,7 @@ public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying
         case user = 1
     }
 
+    /// The values of the request.
     fileprivate var request: URLRequest
 
     /// Creates a GET request for `url`.
@@ -65,7 +66,7 @@ public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying
         request = URLRequest(url: url, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval)
     }
 
-    /// Creates a reference to this request.
+    /// Creates a request with the values of `request`.
     package required init(_ request: URLRequest) { self.request = request }
 
     /// Decodes an archived request; returns nil if the archive contains something else.
@@ -77,8 +78,8 @@ public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying
         self.request = request
     }
 
-    /// Archives the request, including the secrets in its header fields and body. Omits a body stream, and `URLProtocol`
-    /// properties that a property list cannot hold.
+    /// Archives the request, including header fields and body data, which may contain secrets. Omits a body stream, and
+    /// `URLProtocol` properties that a property list cannot contain.
     public func encode(with coder: NSCoder) {
         coder.encode(Data(RequestArchive.octets(of: request)) as NSData, forKey: "request")
     }
@@ -119,17 +120,17 @@ public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying
     public var httpBody: Data? { request.httpBody }
     /// The body as a stream.
     public var httpBodyStream: InputStream? { request.httpBodyStream }
-    /// Whether cookies are sent with the request and taken from its response.
+    /// Whether stored cookies are sent with the request, and the cookies of its response are stored.
     public var httpShouldHandleCookies: Bool { request.httpShouldHandleCookies }
     /// Stored; requests are never pipelined.
     public var httpShouldUsePipelining: Bool { request.httpShouldUsePipelining }
 
-    /// The value of a header field, its name compared without case.
+    /// Returns the value of a header field, whose name is compared without case; nil if there is no such field.
     public func value(forHTTPHeaderField field: String) -> String? {
         request.value(forHTTPHeaderField: field)
     }
 
-    /// The `URLProtocol` property with this key.
+    /// Returns the `URLProtocol` property with this key; nil if there is none.
     package func protocolProperty(forKey key: String) -> Any? { request.protocolProperty(forKey: key) }
 
     /// An immutable copy of the request.
@@ -157,7 +158,7 @@ public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying
     public override var description: String { request.description }
 }
 
-/// A mutable request as a reference type; may be used by one thread at a time.
+/// A mutable request as a class. May be used by one thread at a time.
 public final class NSMutableURLRequest: NSURLRequest {
     /// The URL to load.
     public override var url: URL? {
@@ -249,7 +250,7 @@ public final class NSMutableURLRequest: NSURLRequest {
         set { request.httpBodyStream = newValue }
     }
 
-    /// Whether cookies are sent with the request and taken from its response.
+    /// Whether stored cookies are sent with the request, and the cookies of its response are stored.
     public override var httpShouldHandleCookies: Bool {
         get { request.httpShouldHandleCookies }
         set { request.httpShouldHandleCookies = newValue }
@@ -266,7 +267,7 @@ public final class NSMutableURLRequest: NSURLRequest {
         request.setValue(value, forHTTPHeaderField: field)
     }
 
-    /// Appends a value to a header field, after a comma if the field exists.
+    /// Appends a comma and a value to a header field; adds a field if there is none.
     public func addValue(_ value: String, forHTTPHeaderField field: String) {
         request.addValue(value, forHTTPHeaderField: field)
     }
@@ -277,7 +278,7 @@ public final class NSMutableURLRequest: NSURLRequest {
     }
 }
 
-/// Supports `as NSURLRequest` and back.
+/// Supports `as NSURLRequest` and `as URLRequest`. The compiler calls the methods with an underscore for these casts.
 extension URLRequest: ReferenceConvertible, _ObjectiveCBridgeable {
     /// The reference type of a request.
     public typealias ReferenceType = NSURLRequest

@@ -2,12 +2,15 @@
 
 internal import Foundation
 
-/// The archived form of an `NSURLRequest`: octets that a strict reader decodes or rejects as a whole, so that no other parser
-/// gets data from an untrusted archive.
+/// Encodes and decodes the archived form of an `NSURLRequest`.
 ///
-/// The archive omits a body stream, because it can be read only once, and `URLProtocol` properties that a property list cannot
-/// hold. It contains all header fields, so it is as secret as the request.
+/// The archive is one sequence of octets, which a strict reader decodes or rejects as a whole. So an untrusted archive does not
+/// reach Foundation's decoders of URLs and dictionaries.
+///
+/// The archive omits a body stream, because a stream can be read only once, and `URLProtocol` properties that a property list
+/// cannot contain. It contains all header fields, so it may contain secrets such as passwords.
 package enum RequestArchive {
+    /// The version of the format, with which an archive begins.
     private static let version: UInt32 = 1
     /// The Boolean properties, in the order in which they are written.
     private static var flags: [WritableKeyPath<URLRequest.Contents, Bool>] {
@@ -45,15 +48,17 @@ package enum RequestArchive {
         return writer.octets
     }
 
-    /// Returns the `URLProtocol` properties that a property list can hold. Each is converted inside a dictionary, because it is
-    /// archived as a member of one, which counts as a level of nesting.
+    /// Returns the `URLProtocol` properties that a property list can contain.
+    ///
+    /// Converts each property inside a dictionary of its own. The archive contains the properties as members of a dictionary, and
+    /// that dictionary counts as a level of nesting.
     private static func properties(_ contents: URLRequest.Contents) -> StorableValue {
-        var kept: [String: StorableValue] = [:]
+        var storable: [String: StorableValue] = [:]
         for (key, property) in contents.protocolProperties {
             guard case .dictionary(let member)? = StorableValue([key: property.value]) else { continue }
-            kept.merge(member) { _, added in added }
+            storable.merge(member) { _, added in added }
         }
-        return .dictionary(kept)
+        return .dictionary(storable)
     }
 
     // MARK: reading
@@ -65,6 +70,7 @@ package enum RequestArchive {
         return URLRequest(contents)
     }
 
+    /// Reads what `octets(of:)` has written, in the same order.
     private static func read(_ reader: inout OctetReader) throws(OctetReader.Damage) -> URLRequest.Contents {
         guard try reader.number() == version else { throw OctetReader.Damage() }
         let url = try reader.url()
@@ -73,7 +79,7 @@ package enum RequestArchive {
             let service = URLRequest.NetworkServiceType(rawValue: try readUInt(&reader)),
             let attribution = URLRequest.Attribution(rawValue: try readUInt(&reader))
         else { throw OctetReader.Damage() }
-        // Unlike `OctetReader.double()`, accepts infinity, which disables the time-out.
+        // Does not use `OctetReader.double()`, which rejects infinity: an infinite time-out means no limit.
         let timeout = try reader.flag() ? Double(bitPattern: try reader.longNumber()) : nil
         var contents = URLRequest.Contents(url: url, cachePolicy: cachePolicy, timeout: timeout)
         contents.mainDocumentURL = mainDocumentURL
@@ -94,6 +100,7 @@ package enum RequestArchive {
         return contents
     }
 
+    /// Reads the raw value of an enumeration.
     private static func readUInt(_ reader: inout OctetReader) throws(OctetReader.Damage) -> UInt {
         guard let number = UInt(exactly: try reader.longNumber()) else { throw OctetReader.Damage() }
         return number

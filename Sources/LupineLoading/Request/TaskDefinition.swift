@@ -2,19 +2,19 @@
 
 import Foundation
 
-/// The request and options of a task, which are fixed when the task is created.
+/// The request and options of a task, which do not change after the task is created.
 struct TaskDefinition: Sendable {
-    /// The kind of a task, on which some rules depend.
+    /// The kind of a task.
     enum Kind: Hashable, Sendable { case data, upload, download, webSocket }
-    /// The source of the request's body.
+    /// The source of the body.
     enum Body: Sendable {
-        /// The request's `httpBody` or `httpBodyStream`.
+        /// The request's `httpBody` or `httpBodyStream`, if it has one.
         case request
-        /// An upload task's data, which replaces any body of the request's.
+        /// An upload task's data, which replaces a body of the request.
         case data(Data)
-        /// An upload task's file.
+        /// An upload task's file, which replaces a body of the request.
         case file(URL)
-        /// An upload task's stream, which the delegate supplies each time it is needed (U-7.5).
+        /// An upload task's stream, which the delegate supplies each time the task needs it (U-7.5).
         case streamed
     }
 
@@ -23,11 +23,12 @@ struct TaskDefinition: Sendable {
     let body: Body
     /// When the task was created.
     var created = Date()
-    /// Whether content codings are decoded; those of a resumed download are not (U-9.11).
+    /// Whether content codings are decoded. False for a resumed download, whose partial file contains undecoded bytes (U-9.11).
     var mayDecode = true
-    /// Returns whether the response to a resumed download cannot be appended to its part; then the driver requests the whole
-    /// resource instead. Nil for other tasks.
+    /// For a resumed download, returns whether the response does not continue the partial file. Then the driver requests the
+    /// whole resource. Nil for other tasks.
     var mustStartOver: (@Sendable (HTTPURLResponse) -> Bool)?
-    /// Adds a new WebSocket handshake to each request, as the last change before it is sent. Nil for other tasks.
+    /// For a WebSocket task, adds the fields of a new opening handshake to a request, as the last change before it is sent. Nil
+    /// for other tasks.
     var addHandshakeFields: (@Sendable (inout URLRequest) -> Void)?
 }

@@ -3,10 +3,11 @@
 package import Foundation
 
 extension URL {
-    /// The URL's text without user information, and the user information as written; nil if there is none.
+    /// The URL's text without user information, and the user information (`user:password`) as spelled in the URL, or nil if there
+    /// is none.
     var splitAtUserInfo: (address: String, userInfo: String?) {
         let text = absoluteString
-        // A fast path, because most URLs contain no user information.
+        // A fast path, because most URLs contain no "@".
         guard text.position(of: UInt8(ascii: "@")) != nil, let colon = text.firstIndex(of: ":") else {
             return (text, nil)
         }
@@ -19,18 +20,18 @@ extension URL {
         return (String(address), userInfo.isEmpty ? nil : String(userInfo))
     }
 
-    /// The URL without user and password, for display and for sending to others.
+    /// The URL without user and password, for logs, errors and descriptions.
     package var withoutUserInfo: URL {
         guard user(percentEncoded: true) != nil || password(percentEncoded: true) != nil,
-            var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
+            var components = URLComponents(url: self, resolvingAgainstBaseURL: true)
         else { return self }
-        (parts.user, parts.password) = (nil, nil)
-        return parts.url ?? self
+        (components.user, components.password) = (nil, nil)
+        return components.url ?? self
     }
 }
 
 extension String {
-    /// The index of the first occurrence of an octet.
+    /// Returns the index of the first occurrence of an octet in the UTF-8 form; nil if there is none.
     func position(of octet: UInt8) -> Int? {
         let octets = utf8.span
         for index in octets.indices where octets[index] == octet { return index }

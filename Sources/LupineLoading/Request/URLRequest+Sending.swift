@@ -3,8 +3,8 @@
 internal import Foundation
 package import LupineHTTP
 
-/// Why a request cannot be sent: its method or a header field is not valid HTTP. The task fails with `URLError.badURL`, whose
-/// underlying error this is.
+/// The reason why a request cannot be sent: its method or a header field is not valid in HTTP. The task fails with
+/// `URLError.badURL`, whose underlying error is of this type.
 public enum URLRequestError: Error, Hashable, Sendable {
     /// The method is not a token.
     case invalidMethod(String)
@@ -27,7 +27,7 @@ extension URLRequestError: CustomStringConvertible {
 
 /// Validates the parts of a request that go into its head (U-1.2, U-1.4, U-1.7).
 extension URLRequest {
-    /// Returns the method as the codec's type; throws if it is not valid.
+    /// Returns the method as a value of the HTTP codec; throws if it is not valid.
     package func checkedMethod() throws(URLRequestError) -> LupineHTTP.Method {
         let method = contents.value.httpMethod
         do { return try LupineHTTP.Method(method) } catch { throw .invalidMethod(method) }
@@ -40,11 +40,12 @@ extension URLRequest {
 }
 
 extension HeaderList {
-    /// Appends the fields in order, except those that the loader sets itself. Validates all fields, including the omitted ones.
+    /// Appends this list to `fields` in order, except the fields that the loader sets itself.
     ///
     /// - Parameters:
     ///   - fields: The fields to append to.
-    ///   - isOmitted: Returns whether to omit a field that the loader does not set.
+    ///   - isOmitted: Returns whether to omit another field, too.
+    /// - Throws: An error for the first field that is not valid. Omitted fields are also validated.
     func add(to fields: inout Fields, except isOmitted: (FieldName) -> Bool) throws(URLRequestError) {
         for field in self.fields {
             let name: FieldName
@@ -61,8 +62,11 @@ extension HeaderList {
         }
     }
 
-    /// Whether the program's field with this name is ignored, because the loader sets the fields that frame the message or
-    /// concern a single connection. The loader reads the length of a body stream from the program's `Content-Length`.
+    /// Returns whether the loader sets the field with this name and ignores the program's field. These are the fields that frame
+    /// the message or apply to a single connection.
+    ///
+    /// There is one exception: if the program sends a body stream, the loader reads its length from the program's
+    /// `Content-Length`.
     private static func isLoaderOwned(_ name: FieldName) -> Bool {
         name == .contentLength || name == .transferEncoding || name == .connection || name.isForProxy
     }

@@ -4,27 +4,27 @@ public import Foundation
 
 /// A request: URL, method, header fields, body and policies.
 ///
-/// A value type; a copy costs one retain, and is independent of the original (U-1.1). A request is not validated before it is
-/// loaded: a URL, method or field that cannot be sent never traps, but makes the task fail with an error that names it. Each
-/// thread may use its own copy.
+/// A value type: copying it retains one object, and changing a copy does not change the original (U-1.1). A request is validated
+/// only when it is loaded: a task whose URL, method or field cannot be sent fails with an error that names it.
 public struct URLRequest: Sendable {
     /// How the cache is used.
     public typealias CachePolicy = NSURLRequest.CachePolicy
     /// The kind of traffic of the request. A task without an explicit priority gets a high one for traffic that a user waits for,
     /// and a low one for `.background`.
     public typealias NetworkServiceType = NSURLRequest.NetworkServiceType
-    /// The cause of the request; stored only.
+    /// The cause of the request. Stored; has no effect here.
     public typealias Attribution = NSURLRequest.Attribution
 
-    /// The values of a request, which copies share until one is changed.
+    /// The values of a request.
     struct Contents: Sendable {
         fileprivate(set) var url: URL?
-        /// The URL's scheme, cached because several steps of a load need it.
+        /// The URL's scheme, cached because a load needs it several times.
         fileprivate(set) var scheme: LoadingScheme
-        /// Whether the URL has a base. The initializer makes its URL absolute, but a URL that is set later may have a base.
+        /// Whether the URL is relative to a base URL. False after the initializer, which makes its URL absolute; a URL that is
+        /// set later may be relative.
         fileprivate(set) var isRelative: Bool
         var cachePolicy: CachePolicy
-        /// The timeout as set; nil leaves it to the session's configuration (U-14.1).
+        /// The idle timeout in seconds, if the program has set it; nil for that of the session's configuration (U-14.1).
         var timeout: TimeInterval?
         var mainDocumentURL: URL?
         var networkServiceType = NetworkServiceType.default
@@ -41,6 +41,7 @@ public struct URLRequest: Sendable {
         var httpShouldUsePipelining = false
         var protocolProperties: [String: UncheckedSendable<Any>] = [:]
 
+        /// Sets the URL, and the properties that depend on it.
         mutating func setURL(_ url: URL?) {
             self.url = url
             scheme = LoadingScheme(of: url)
@@ -48,7 +49,7 @@ public struct URLRequest: Sendable {
         }
     }
 
-    /// The forms of a body.
+    /// The body of a request.
     enum Body: Sendable {
         case none
         case data(Data)
@@ -58,31 +59,31 @@ public struct URLRequest: Sendable {
     /// The idle timeout in seconds of a request without an explicit one.
     static let defaultTimeout: TimeInterval = 60
 
-    /// The values, in a box that copies share until one of them is changed.
-    var contents: Shared<Contents>
+    /// The values, in a box that copies of the request share until one of them changes.
+    var contents: CopyOnWriteBox<Contents>
 
     /// Creates a GET request for `url`.
     ///
     /// - Parameters:
     ///   - url: The URL to load, which is made absolute.
-    ///   - cachePolicy: How the cache is used; by default as the session's configuration says.
-    ///   - timeoutInterval: The idle timeout in seconds; the default leaves it to the session's configuration.
+    ///   - cachePolicy: How the cache is used; by default according to the session's configuration.
+    ///   - timeoutInterval: The idle timeout in seconds: how long the task may make no progress. With 60, the default, that of
+    ///     the session's configuration applies.
     public init(
         url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60.0
     ) {
-        contents = Shared(
+        contents = CopyOnWriteBox(
             Contents(
                 url: url.absoluteURL, cachePolicy: cachePolicy,
                 timeout: timeoutInterval == Self.defaultTimeout ? nil : timeoutInterval))
     }
 
     /// Creates a request with these contents.
-    init(_ contents: Contents) { self.contents = Shared(contents) }
+    init(_ contents: Contents) { self.contents = CopyOnWriteBox(contents) }
 
     // MARK: URL and policies
 
-    /// The URL to load. A task whose request has no URL fails. A URL with a base is kept as it is set; its absolute URL is
-    /// loaded.
+    /// The URL to load. A task whose request has no URL fails. If the URL is relative to a base URL, its absolute URL is loaded.
     public var url: URL? {
         get { contents.value.url }
         set { contents.value.setURL(newValue) }
@@ -99,16 +100,16 @@ public struct URLRequest: Sendable {
         set { contents.value.cachePolicy = newValue }
     }
 
-    /// The idle timeout in seconds: 60 unless it was set.
+    /// The idle timeout in seconds: how long the task may make no progress. 60 if the program has not set it.
     public var timeoutInterval: TimeInterval {
         get { contents.value.timeout ?? Self.defaultTimeout }
         set { contents.value.timeout = newValue }
     }
 
-    /// The idle timeout if it was set, even to the default; nil if the configuration's applies.
+    /// The idle timeout in seconds, if the program has set it, even to 60; nil if that of the session's configuration applies.
     package var explicitTimeoutInterval: TimeInterval? { contents.value.timeout }
 
-    /// The URL of the main document that the request belongs to: the first party in decisions about cookies.
+    /// The URL of the main document that the request belongs to. Its site is the first party when cookies are accepted and sent.
     public var mainDocumentURL: URL? {
         get { contents.value.mainDocumentURL }
         set { contents.value.mainDocumentURL = newValue }
@@ -157,7 +158,7 @@ public struct URLRequest: Sendable {
         set { contents.value.attribution = newValue }
     }
 
-    /// Whether cookies are sent with the request and taken from its response.
+    /// Whether stored cookies are sent with the request, and the cookies of its response are stored.
     public var httpShouldHandleCookies: Bool {
         get { contents.value.httpShouldHandleCookies }
         set { contents.value.httpShouldHandleCookies = newValue }
@@ -171,8 +172,8 @@ public struct URLRequest: Sendable {
 
     // MARK: method
 
-    /// The method. Setting nil restores GET; GET, HEAD, POST, PUT, DELETE and CONNECT are recognized in any case, other methods
-    /// are sent as given.
+    /// The method; GET after it is set to nil. The names GET, HEAD, POST, PUT, DELETE and CONNECT are converted to capitals; all
+    /// other methods are sent unchanged.
     public var httpMethod: String? {
         get { contents.value.httpMethod }
         set { contents.value.httpMethod = newValue.map(Self.canonicalMethod) ?? "GET" }
@@ -186,7 +187,7 @@ public struct URLRequest: Sendable {
 
     // MARK: header fields
 
-    /// The header fields by name; nil if there are none. Names that are assigned are not changed.
+    /// The header fields by name; nil if there are none. Setting this property does not change the spelling of the names.
     public var allHTTPHeaderFields: [String: String]? {
         get { contents.value.headers.dictionary }
         set { contents.value.headers.assign(newValue) }
@@ -198,24 +199,24 @@ public struct URLRequest: Sendable {
         set { contents.value.headers = newValue }
     }
 
-    /// The value of a header field, its name compared without case.
+    /// Returns the value of a header field, whose name is compared without case; nil if there is no such field.
     public func value(forHTTPHeaderField field: String) -> String? { contents.value.headers[field] }
 
-    /// Sets a header field, replacing the one with the same name, compared without case; nil removes it. Does nothing if the
-    /// value contains NUL, CR or LF.
+    /// Sets a header field, and replaces an existing field with the same name, which is compared without case. If the value is
+    /// nil, removes the field. Does nothing if the value contains NUL, CR or LF.
     public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
         if let value, Self.breaksLine(value) { return }
         contents.value.headers.set(field, value)
     }
 
-    /// Appends a value to a header field, after a comma if a field with this name, compared without case, exists. Does nothing if
-    /// the value contains NUL, CR or LF.
+    /// Appends a comma and a value to the header field with this name, which is compared without case. Adds a field if there is
+    /// none. Does nothing if the value contains NUL, CR or LF.
     public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
         if Self.breaksLine(value) { return }
         contents.value.headers.add(field, value)
     }
 
-    /// Whether the value contains NUL, LF or CR (0x00, 0x0A, 0x0D), which could end the field line.
+    /// Returns whether the value contains NUL, LF or CR (0x00, 0x0A, 0x0D), with which a recipient could end the field line.
     private static func breaksLine(_ value: String) -> Bool {
         value.utf8.contains { $0 == 0x00 || $0 == 0x0A || $0 == 0x0D }
     }
@@ -225,7 +226,7 @@ public struct URLRequest: Sendable {
     /// The body.
     var body: Body { contents.value.body }
 
-    /// The body as data. Setting it removes the stream.
+    /// The body as data; nil if there is none or it is a stream. Setting it removes the stream.
     public var httpBody: Data? {
         get {
             if case .data(let data) = contents.value.body { return data }
@@ -234,7 +235,7 @@ public struct URLRequest: Sendable {
         set { contents.value.body = newValue.map(Body.data) ?? .none }
     }
 
-    /// The body as a stream, which can be sent once. Setting it removes the data.
+    /// The body as a stream, which can be sent once; nil if there is none or it is data. Setting it removes the data.
     public var httpBodyStream: InputStream? {
         get {
             if case .stream(let stream) = contents.value.body { return stream.value }
@@ -244,33 +245,33 @@ public struct URLRequest: Sendable {
     }
 
     /// The request without its body and its `URLProtocol` properties.
-    var head: URLRequest {
-        var head = self
-        head.contents.value.body = .none
-        head.contents.value.protocolProperties = [:]
-        return head
+    var withoutProgramObjects: URLRequest {
+        var request = self
+        request.contents.value.body = .none
+        request.contents.value.protocolProperties = [:]
+        return request
     }
 
     /// Whether the request may contain objects of the program: a body, or `URLProtocol` properties.
-    package var holdsObjects: Bool {
+    package var mayContainProgramObjects: Bool {
         if case .none = contents.value.body { return !contents.value.protocolProperties.isEmpty }
         return true
     }
 
     // MARK: URLProtocol properties
 
-    /// The `URLProtocol` property with this key.
+    /// Returns the `URLProtocol` property with this key; nil if there is none.
     package func protocolProperty(forKey key: String) -> Any? {
         contents.value.protocolProperties[key]?.value
     }
 
-    /// Sets a `URLProtocol` property, which copies keep; nil removes it.
+    /// Sets a `URLProtocol` property, which later copies of the request have, too; nil removes it.
     package mutating func setProtocolProperty(_ value: Any?, forKey key: String) {
         contents.value.protocolProperties[key] = value.map(UncheckedSendable.init)
     }
 }
 
-/// Compares requests as Foundation does: not by header fields, body data, timeout and service type (U-1.5).
+/// Compares requests as Foundation does: differences in header fields, body data, timeout and service type are ignored (U-1.5).
 extension URLRequest: Hashable {
     public static func == (left: URLRequest, right: URLRequest) -> Bool {
         let (left, right) = (left.contents.value, right.contents.value)
@@ -310,7 +311,7 @@ extension URLRequest: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 extension URLRequest: CustomReflectable {
-    /// The properties that a caller can set.
+    /// The properties that debuggers and `dump(_:)` show.
     public var customMirror: Mirror {
         let members: [(label: String?, value: Any)] = [
             ("url", url as Any),
@@ -331,7 +332,7 @@ extension URLRequest: CustomReflectable {
 }
 
 extension URLRequest.Contents {
-    /// Creates the contents of a GET request; derives the scheme from the URL.
+    /// Creates the contents of a GET request.
     init(url: URL?, cachePolicy: URLRequest.CachePolicy, timeout: TimeInterval?) {
         self.init(
             url: url, scheme: LoadingScheme(of: url), isRelative: url?.baseURL != nil,

@@ -3,15 +3,17 @@
 import Foundation
 import LupineTransport
 
-/// The proxies of a session: those of its configuration's dictionary or, if that is nil, of the environment.
+/// Reads the proxies of a session: from its configuration or, if that names none, from the environment.
 ///
-/// Each session reads them once. Automatic configuration is not supported: its keys are ignored, like all unknown keys.
+/// Each session reads them once. Proxy auto-configuration (PAC) is not supported: its keys are ignored, like all unknown keys.
 extension ProxyRule {
     /// Creates the rule of a session.
     ///
     /// - Parameters:
-    ///   - dictionary: The configuration's dictionary; nil for the environment's proxies, empty for no proxy.
-    ///   - proxies: Proxies by the names of environment variables, which replace the dictionary and the environment.
+    ///   - dictionary: The `connectionProxyDictionary` of the configuration; nil to use the environment's proxies, empty for no
+    ///     proxy.
+    ///   - proxies: The `LupineOptions.proxies` of the configuration: proxies by the names of environment variables. They replace
+    ///     the dictionary and the environment; nil for none.
     ///   - variable: Returns the value of an environment variable.
     /// - Throws: The error of the first proxy that cannot be used.
     init(
@@ -24,7 +26,7 @@ extension ProxyRule {
         }
         guard let dictionary else {
             try self.init(environment: variable)
-            // Only the environment's proxies leave this machine's own names and addresses out (U-15.2).
+            // Only with the environment's proxies, requests to `localhost` and loopback addresses use no proxy (U-15.2).
             bypassesLoopback = true
             return
         }
@@ -39,6 +41,7 @@ extension ProxyRule {
 
 /// Reads a dictionary with the keys of Apple's proxy settings.
 private struct ProxyDictionary {
+    /// The entries whose keys are strings.
     private let values: [String: Any]
 
     init(_ dictionary: [AnyHashable: Any]) {
@@ -47,15 +50,15 @@ private struct ProxyDictionary {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns the proxy of `HTTPEnable`, `HTTPProxy` and `HTTPPort`, or of the `HTTPS` keys; the connection to the proxy is not
-    /// encrypted.
-    func server(_ name: String, defaultPort: UInt16) throws(ProxyURLError) -> ProxyServer? {
+    /// Returns the HTTP proxy of the keys `HTTPEnable`, `HTTPProxy` and `HTTPPort`, or of the same keys with the prefix `HTTPS`.
+    /// Connections to the proxy itself do not use TLS.
+    func server(_ keyPrefix: String, defaultPort: UInt16) throws(ProxyURLError) -> ProxyServer? {
         try server(
-            name, .http, defaultPort: defaultPort,
+            keyPrefix, .http, defaultPort: defaultPort,
             credentials: credentials(user: "kCFProxyUsernameKey", password: "kCFProxyPasswordKey"))
     }
 
-    /// Returns the proxy of `SOCKSEnable`, `SOCKSProxy` and `SOCKSPort`; the proxy resolves names.
+    /// Returns the SOCKS proxy of the keys `SOCKSEnable`, `SOCKSProxy` and `SOCKSPort`. The proxy resolves host names.
     func socks() throws(ProxyURLError) -> ProxyServer? {
         try server(
             "SOCKS", .socks5, defaultPort: 1080,
@@ -63,20 +66,26 @@ private struct ProxyDictionary {
                 ?? credentials(user: "kCFProxyUsernameKey", password: "kCFProxyPasswordKey"))
     }
 
+    /// The hosts to which requests use no proxy, separated by commas.
     var exceptions: String { (values["ExceptionsList"] as? [String] ?? []).joined(separator: ",") }
+    /// Whether requests to host names without a dot use no proxy.
     var excludesSimpleNames: Bool { isOn("ExcludeSimpleHostnames") }
 
+    /// Returns the proxy of the keys with this prefix; nil if there is none or it is not enabled.
     private func server(
-        _ name: String, _ kind: ProxyServer.Kind, defaultPort: UInt16, credentials: ProxyServer.Credentials?
+        _ keyPrefix: String, _ kind: ProxyServer.Kind, defaultPort: UInt16,
+        credentials: ProxyServer.Credentials?
     ) throws(ProxyURLError) -> ProxyServer? {
-        guard isOn(name + "Enable"), let host = values[name + "Proxy"] as? String else { return nil }
-        // The parser of proxy URLs validates the host.
+        guard isOn(keyPrefix + "Enable"), let host = values[keyPrefix + "Proxy"] as? String else {
+            return nil
+        }
+        // The parser of proxy URLs validates the host. In a URL, an IPv6 address needs brackets.
         let isBareIPv6 = host.utf8.contains(UInt8(ascii: ":")) && !host.hasPrefix("[")
         let parsed = try ProxyServer(url: isBareIPv6 ? "http://[\(host)]" : "http://\(host)")
         var port = defaultPort
-        if let given = values[name + "Port"] {
-            guard let number = Self.integer(given).flatMap(UInt16.init(exactly:)), number > 0 else {
-                // There is no URL, so the offset has no meaning.
+        if let value = values[keyPrefix + "Port"] {
+            guard let number = Self.integer(value).flatMap(UInt16.init(exactly:)), number > 0 else {
+                // The offset is that of the port in a proxy's URL. Here there is no URL, so it has no meaning.
                 throw .malformedPort(offset: 0)
             }
             port = number
@@ -84,15 +93,17 @@ private struct ProxyDictionary {
         return ProxyServer(kind: kind, host: parsed.host, port: port, credentials: credentials)
     }
 
-    private func credentials(user: String, password: String) -> ProxyServer.Credentials? {
-        guard let user = values[user] as? String, !user.isEmpty else { return nil }
-        return ProxyServer.Credentials(
-            user: Array(user.utf8), password: Array((values[password] as? String ?? "").utf8))
+    /// Returns the user and password of these keys; nil if there is no user.
+    private func credentials(user userKey: String, password passwordKey: String) -> ProxyServer.Credentials? {
+        guard let user = values[userKey] as? String, !user.isEmpty else { return nil }
+        let password = values[passwordKey] as? String ?? ""
+        return ProxyServer.Credentials(user: Array(user.utf8), password: Array(password.utf8))
     }
 
-    /// Whether the value of a key is a number other than zero, or true.
+    /// Returns whether the value of a key is true or a number other than zero.
     private func isOn(_ key: String) -> Bool { values[key].flatMap(Self.integer) ?? 0 != 0 }
 
+    /// Converts a Boolean, a number or a text to an integer; returns nil for any other value.
     private static func integer(_ value: Any) -> Int? {
         switch value {
         case let flag as Bool: flag ? 1 : 0

@@ -2,9 +2,8 @@
 
 internal import LupineTransport
 
-/// The server that a URL names, parsed and validated once for all URLs that spell it in the same way.
-///
-/// `RouteTable` keeps the servers that a session has sent to.
+/// The server that a URL names. It is parsed and validated once for all URLs that spell it in the same way: `RouteTable` caches
+/// the servers of a session.
 final class RouteServer: Sendable {
     /// The scheme: `http` also for `ws`, `https` also for `wss`.
     let scheme: Origin.Scheme
@@ -12,14 +11,21 @@ final class RouteServer: Sendable {
     let host: String
     /// `host` without the zone.
     let nameWithoutZone: String
+    /// The port; that of the scheme (80 or 443) if the URL names none.
     let port: UInt16
     /// The value of `Host`.
     let hostField: String
-    /// The URL that the server was parsed from, up to the end of the authority; empty if the server must not be found by its
-    /// spelling.
+    /// The text of the URL from which the server was parsed, up to the end of the authority. Empty if the server must not be
+    /// cached.
     let spelling: [UInt8]
 
-    /// Parses an authority without user info, whose name is in ASCII.
+    /// Parses an authority.
+    ///
+    /// - Parameters:
+    ///   - scheme: The scheme.
+    ///   - authority: Host and port, without user information; the host name is in ASCII.
+    ///   - spelling: The value of `spelling`.
+    /// - Throws: `TransportError.url` if the authority is not valid.
     init(
         _ scheme: Origin.Scheme, authority: String, spelling: [UInt8]
     ) throws(TransportError) {
@@ -35,11 +41,11 @@ final class RouteServer: Sendable {
         self.spelling = spelling
     }
 
-    /// Whether the beginning of a URL equals `spelling`, byte by byte.
+    /// Returns whether `spelling` is not empty and equals `beginning`, the beginning of a URL, byte by byte.
     func hasSpelling(_ beginning: Span<UInt8>) -> Bool {
         guard !spelling.isEmpty, beginning.count == spelling.count else { return false }
         var index = spelling.count - 1
-        // Compares from the end, where most different spellings differ.
+        // Compares from the end, because most URLs begin with the same scheme, so that spellings usually differ near their end.
         while index >= 0, spelling[index] == beginning[index] { index -= 1 }
         return index < 0
     }

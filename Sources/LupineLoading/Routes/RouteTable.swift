@@ -3,25 +3,25 @@
 import LupineHTTP
 import LupineTransport
 
-/// Caches the servers that a session sends to, by their spelling in URLs: a look-up is faster than parsing the authority and
-/// finding the proxy again. May be used on any thread.
+/// Caches the servers to which a session sends requests, by their spelling in URLs: the text of a URL up to the end of the
+/// authority. A look-up is faster than parsing the authority and finding the proxy again. May be used on any thread.
 final class RouteTable: Sendable {
-    /// A server, with the results that requests to it share.
+    /// A server, with values that are the same for all requests to it.
     struct Entry: Sendable {
         let server: RouteServer
-        /// The key of the server's connections in the pool; nil if the key depends on more than the server: on a proxy, or on the
-        /// judge of the server's certificate.
+        /// The key of the server's connections in the pool. Nil if the key also depends on a proxy, or on who decides whether the
+        /// server is trusted.
         let origin: Origin?
-        /// The fields of a request to the server that has only the session's own fields; nil if they are not cached.
-        let ownFields: Fields?
+        /// All fields of a request to the server for which the program has set no fields; nil if they are not cached.
+        let sessionFields: Fields?
     }
 
-    /// The table is emptied when it has this many servers.
-    static let mostServers = 256
-    /// The most octets of a spelling; a server with a longer one is not kept.
-    static let longestSpelling = 1_024
+    /// The maximum number of servers. When the table is full, a new server replaces all others.
+    static let maxServers = 256
+    /// The maximum length of a spelling in octets. A server with a longer one is not cached.
+    static let maxSpellingLength = 1_024
 
-    /// Keyed by a hash of the spelling; of two servers with the same hash, the later one is kept.
+    /// The entries by the hash of their spelling. Of two servers with the same hash, only the later one is cached.
     private let entries = Lock<[UInt64: Entry]>([:])
 
     /// Returns the entry of the server with this spelling; nil if there is none.
@@ -33,20 +33,21 @@ final class RouteTable: Sendable {
         return entry
     }
 
-    /// Keeps a server for URLs that spell it in the same way. A server without a spelling, or with a too long one, is not kept.
-    func keep(_ entry: Entry) {
+    /// Adds a server, for URLs that spell it in the same way. Does nothing if the server has no spelling or a too long one.
+    func insert(_ entry: Entry) {
         let spelling = entry.server.spelling
-        if spelling.isEmpty || spelling.count > Self.longestSpelling { return }
+        if spelling.isEmpty || spelling.count > Self.maxSpellingLength { return }
         let hash = Self.hash(of: spelling.span)
-        // The removed entries are returned to be released outside of the lock.
-        _ = entries.withLock { entries -> ([UInt64: Entry], Entry?) in
-            var dropped: [UInt64: Entry] = [:]
-            if entries.count >= Self.mostServers { swap(&entries, &dropped) }
-            return (dropped, entries.updateValue(entry, forKey: hash))
+        // The closure returns the removed entries, so that they are released outside of the lock.
+        _ = entries.withLock { entries -> (removed: [UInt64: Entry], replaced: Entry?) in
+            var removed: [UInt64: Entry] = [:]
+            if entries.count >= Self.maxServers { swap(&entries, &removed) }
+            return (removed, entries.updateValue(entry, forKey: hash))
         }
     }
 
-    /// Returns the 64-bit FNV-1a hash. An attacker who chooses URLs with equal hashes only causes servers to be parsed again.
+    /// Returns the 64-bit FNV-1a hash of the spelling. The hash need not withstand attacks: URLs with equal hashes only cause
+    /// their servers to be parsed again.
     private static func hash(of spelling: Span<UInt8>) -> UInt64 {
         let (offsetBasis, prime): (UInt64, UInt64) = (0xCBF2_9CE4_8422_2325, 0x100_0000_01B3)
         var hash = offsetBasis

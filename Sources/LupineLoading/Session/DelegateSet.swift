@@ -2,7 +2,8 @@
 
 import Foundation
 
-/// A delegate and the delegate protocols that it conforms to, looked up once instead of at every call.
+/// One delegate, cast to each delegate protocol. Casting is slow, so it happens once instead of at every call. A property is nil
+/// if the delegate does not conform to its protocol.
 final class DelegateSet: Sendable {
     let session: any URLSessionDelegate
     let task: (any URLSessionTaskDelegate)?
@@ -11,7 +12,7 @@ final class DelegateSet: Sendable {
     let stream: (any URLSessionStreamDelegate)?
     let webSocket: (any URLSessionWebSocketDelegate)?
 
-    /// Looks up the protocols of a delegate of a session or of a task.
+    /// Casts a delegate of a session or of a task.
     init(_ delegate: any URLSessionDelegate) {
         session = delegate
         task = delegate as? any URLSessionTaskDelegate
@@ -21,7 +22,8 @@ final class DelegateSet: Sendable {
         webSocket = delegate as? any URLSessionWebSocketDelegate
     }
 
-    /// The token of the object that decides whether servers are trusted; nil if the delegate is known not to decide.
+    /// The token of the object that decides whether servers are trusted (the judge); nil if the delegate is known to leave the
+    /// decision to the default evaluation, because it does not implement the methods for challenges.
     var judge: ObjectToken? {
         if let selective = session as? any SelectiveDelegate {
             return selective.trustJudge.map { ObjectToken(of: $0) }
@@ -32,12 +34,11 @@ final class DelegateSet: Sendable {
     }
 }
 
-/// A session delegate that declares which calls it does not need. Skipping a call without effect saves a job on the delegate
-/// queue.
+/// A session delegate that declares which calls it does not need. Omitting such a call saves a job on the delegate queue.
 package protocol SelectiveDelegate: URLSessionDelegate {
     /// Whether `urlSession(_:didCreateTask:)` does anything.
     var needsDidCreateTask: Bool { get }
-    /// The object that decides whether servers are trusted: the delegate itself, or the object that it leaves the decision to.
-    /// Nil if it always leaves the decision to the configuration.
+    /// The object that decides whether servers are trusted: the delegate itself, or the object to which it delegates the
+    /// decision. Nil if the session's configuration alone decides.
     var trustJudge: (any AnyObject & Sendable)? { get }
 }

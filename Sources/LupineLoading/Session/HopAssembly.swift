@@ -4,21 +4,26 @@ internal import Foundation
 internal import LupineHTTP
 internal import LupineTransport
 
-/// Assembles the request of one hop from the program's request, the configuration's fields and the stored cookies.
-/// `TaskDriver` adds answers to challenges and the conditional fields of the cache later (U-3.3, U-13.12, U-17.3).
+/// Assembles the request of one hop from the program's request, the configuration's fields and the stored cookies (U-3.3,
+/// U-13.12, U-17.3). A hop is one request of a task: the first one, or one after a redirect or a challenge.
+///
+/// `TaskDriver` later adds the answers to challenges, and the fields that validate a cached response.
 struct HopAssembly: Sendable {
     /// The program's request, or the request of a redirect.
     let request: URLRequest
+    /// The kind of the task.
     let kind: TaskDefinition.Kind
+    /// The source of the task's body.
     let body: TaskDefinition.Body
-    /// The farthest move of the redirects so far: fields that it removes are not added again (U-10.5).
+    /// How far the task's redirects have led away from the origin of its first request. Fields that a redirect has removed for
+    /// this reason are not added again (U-10.5).
     let move: RedirectMove
     let settings: SessionSettings
-    /// The judge of the hop's server: cookies that were stored for another judge are not sent (U-13.17). Nil if no
-    /// cookies are kept apart by judge.
+    /// The judge of the hop's server, which is the policy or delegate that decides whether the server is trusted. Cookies that
+    /// were stored for another judge are not sent (U-13.17). Nil if no stored cookie belongs to a judge.
     var judge: TrustJudge?
 
-    /// Returns the assembled request, or throws if it cannot be sent.
+    /// Returns the assembled request. Throws if the request cannot be sent, for example because a field is not valid.
     func assembled() throws(URLError) -> URLRequest {
         guard let url = request.url else {
             throw .loading(.unsupportedURL, url: nil, reason: "the request has no URL")
@@ -40,10 +45,12 @@ struct HopAssembly: Sendable {
         }
         var assembled = withAdditionalHeaders
         do {
+            // Called for the error that it throws for an invalid method.
             if assembled.httpMethod != "GET" { _ = try assembled.checkedMethod() }
-            // Most requests have only the session's own fields, which are checked once.
-            let isKnown = assembled.headerList.fields == settings.additionalHeaders.fields
-            if !isKnown || !settings.additionalHeadersAreValid { try assembled.checkFields() }
+            // Most requests have only the session's fields, which the settings have checked.
+            let hasOnlySessionFields = assembled.headerList.fields == settings.additionalHeaders.fields
+            let isKnownToBeValid = hasOnlySessionFields && settings.additionalHeadersAreValid
+            if !isKnownToBeValid { try assembled.checkFields() }
         } catch { throw .loading(.badURL, url: url, underlying: error) }
         if let cookieField = cookieField(for: assembled) {
             assembled.headerList.set("Cookie", cookieField)
@@ -53,18 +60,18 @@ struct HopAssembly: Sendable {
 
     /// The request with the session's additional fields that it lacks, except those that redirects have removed.
     private var withAdditionalHeaders: URLRequest {
-        let added = settings.additionalHeaders.fields
-        if added.isEmpty { return request }
+        let additional = settings.additionalHeaders.fields
+        if additional.isEmpty { return request }
         guard move != .withinOrigin else { return settings.addingHeaders(to: request) }
-        let missing = added.filter { request.headerList[$0.name] == nil }
+        let missing = additional.filter { request.headerList[$0.name] == nil }
         var complete = request
         complete.headerList = HeaderList(
             request.headerList.fields + RedirectRule.fields(missing, after: move, settings.lupine))
         return complete
     }
 
-    /// Returns the value of `Cookie` from the storage; nil if it has no cookies for the request, whose own `Cookie` field is then
-    /// sent as it is.
+    /// Returns the value of the field `Cookie`, with the stored cookies for the request. Returns nil if there are none; then a
+    /// `Cookie` field that the program has set is sent unchanged.
     private func cookieField(for request: URLRequest) -> String? {
         guard settings.shouldSetCookies, request.httpShouldHandleCookies,
             let storage = settings.cookieStorage, !storage.isEmpty, let url = request.cookieURL
@@ -78,8 +85,8 @@ struct HopAssembly: Sendable {
 
     // MARK: cookies of a response
 
-    /// The most cookies of one response that are stored: as many as the storage keeps for a domain. If a response sets more, the
-    /// last ones are stored.
+    /// The maximum number of cookies that are stored from one response: as many as the storage accepts for one domain. If a
+    /// response sets more, only the last ones are stored.
     private static let maximumStoredCookies = 180
 
     /// Stores the cookies that a response sets, one for each `Set-Cookie` line (U-13.1, U-13.13).
@@ -87,9 +94,10 @@ struct HopAssembly: Sendable {
     /// - Parameters:
     ///   - response: The response.
     ///   - request: The request as it was sent.
-    ///   - settings: The settings of the session, with the storage.
-    ///   - judge: Returns the judge of the server if nobody has checked the connection and the default evaluation refuses its
-    ///     chain: the cookies are then sent only where the same judge decides (U-13.17). Returns nil for other connections.
+    ///   - settings: The settings of the session, which contain the cookie storage.
+    ///   - judge: Returns the judge of the server if the judge has accepted the server without any check, and the default
+    ///     evaluation rejects its certificate chain. Then the cookies are sent only if the same judge decides about the server
+    ///     (U-13.17). Returns nil for all other connections.
     static func storeCookies(
         of response: HTTPURLResponse, to request: URLRequest, _ settings: SessionSettings,
         onlyFor judge: () -> TrustJudge? = { nil }
@@ -100,6 +108,7 @@ struct HopAssembly: Sendable {
             let origin = CookieOrigin(url)
         else { return }
         let now = settings.clock.date()
+        // `suffix`, because a later line replaces an earlier one for the same cookie.
         let cookies = fields.values(of: .setCookie).suffix(maximumStoredCookies).compactMap { line in
             SetCookieSyntax.cookie(line, from: origin, now: now)
         }

@@ -9,62 +9,82 @@ import Synchronization
 /// May be called on any thread. Unfinished tasks keep the session alive (U-4.2): each retains its session until its last callback
 /// has returned, and the core retains the tasks.
 final class SessionCore: Sendable {
-    private enum Life {
+    /// The phases of a session. The arrows name the phases that may follow.
+    private enum Phase {
+        /// Tasks can be created.
         case open  // → closing, cancelled
-        /// No new tasks; the existing ones may finish.
+        /// No new tasks are accepted; the existing ones may finish.
         case closing  // → cancelled, closed
         /// The tasks were cancelled, but not all have completed. `unfinishedTasks` lists none of them.
         case cancelled  // → closed
+        /// The last task has completed.
         case closed
     }
 
     private struct State {
-        var life = Life.open
+        var phase = Phase.open
+        /// The session's delegate; nil if the session has none, and after its invalidation.
         var delegates: DelegateSet?
+        /// The `sessionDescription`.
         var description: String?
         /// The unfinished tasks by identifier.
         var tasks: [Int: TaskCore] = [:]
     }
 
+    /// What the loads of the session share: its settings, its engine, and its memory of challenges.
     let context: SessionContext
+    /// The queue on which the delegate and the completion handlers are called.
     let queue: DelegateQueue
+    /// Whether this is `URLSession.shared`, which cannot be invalidated.
     private let isShared: Bool
+    /// The copy of the program's configuration, which is never changed.
     private let configuration: UncheckedSendable<URLSessionConfiguration>
-    private let makeLoad: LoadMaker
+    /// Creates the loads of tasks; by default `TaskDriver`s.
+    private let loadMaker: LoadMaker
     private let state: Lock<State>
-    // `lastIdentifier` and `hadDelegate` are not guarded by `state`, because every new task reads them, and the lock would be
-    // contended.
+    /// The identifier of the task that was created last. Atomic instead of a part of `state`, because every new task changes it,
+    /// and many threads may create tasks at once.
     private let lastIdentifier = Atomic(0)
-    /// Whether the session was created with a delegate.
+    /// Whether the session was created with a delegate. A constant, so that new tasks read it without acquiring the lock.
     let hadDelegate: Bool
     /// Whether `urlSession(_:didCreateTask:)` is called for new tasks.
     let needsDidCreateTask: Bool
 
-    /// Creates the core of a session, with a copy of the configuration.
+    /// Creates the core of a session.
+    ///
+    /// - Parameters:
+    ///   - configuration: The configuration, which is copied.
+    ///   - delegate: The session's delegate; nil for none.
+    ///   - queue: The queue for calls of the delegate and of completion handlers; nil to create a serial queue.
+    ///   - isShared: Whether this is the core of `URLSession.shared`.
+    ///   - makeLoad: Creates the load of a task. Tests replace it.
     init(
         _ configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, queue: OperationQueue?,
-        isShared: Bool, makeLoad: @escaping LoadMaker = SessionCore.driving
+        isShared: Bool, makeLoad: @escaping LoadMaker = SessionCore.makeTaskDriver
     ) {
         let copy = Self.copy(configuration)
         self.configuration = UncheckedSendable(copy)
-        context = SessionContext(SessionSettings(copy), loads: isShared ? .shared : .standard)
+        context = SessionContext(SessionSettings(copy), hopLoadFactory: isShared ? .shared : .standard)
         self.queue = DelegateQueue(queue)
         self.isShared = isShared
-        self.makeLoad = makeLoad
+        loadMaker = makeLoad
         hadDelegate = delegate != nil
         needsDidCreateTask = (delegate as? any SelectiveDelegate)?.needsDidCreateTask ?? hadDelegate
         state = Lock(State(delegates: delegate.map { DelegateSet($0) }))
+        // Starts to read the list now, so that the first cookie does not have to wait for it.
         if context.settings.cookieStorage != nil { PublicSuffixList.readAhead() }
     }
 
+    /// Returns a copy of the configuration. The cast fails only if a program's subclass returns another type from `copy()`; then
+    /// the copy has the values of Lupine's class.
     private static func copy(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration {
         configuration.copy() as? URLSessionConfiguration ?? URLSessionConfiguration(configuration.values)
     }
 
-    /// A copy of the configuration that the session was made with.
+    /// Returns a new copy of the session's configuration, which the program may change.
     func copyOfConfiguration() -> URLSessionConfiguration { Self.copy(configuration.value) }
 
-    /// The session's delegate; nil if it has none, and after its invalidation.
+    /// The session's delegate; nil if the session has none, and after its invalidation.
     var delegates: DelegateSet? { hadDelegate ? state.withLock { $0.delegates } : nil }
 
     /// A description for the program's use.
@@ -75,19 +95,19 @@ final class SessionCore: Sendable {
 
     // MARK: tasks
 
-    /// Creates the core of a task. `TaskCore.begin(as:in:)` adds the task to the session.
+    /// Creates the core of a task. The core is not yet one of the session's tasks: `TaskCore.begin(as:in:delegate:)` adds it.
     func makeTask(_ definition: TaskDefinition, sink: any TaskSink) -> TaskCore {
         makeTask(
             definition.request, sink, bodyLength: definition.bodyLength, created: definition.created,
-            .definition(definition, context, maker: makeLoad))
+            .definition(definition, context, maker: loadMaker))
     }
 
-    /// Creates a load for `definition` that reports to `client`, which is another load.
-    func load(_ definition: TaskDefinition, for client: any TaskDriverClient) -> any TaskLoad {
-        makeLoad(definition, context, client)
+    /// Creates a load for `definition` that reports to `client`: to another load, not to a task.
+    func makeLoad(_ definition: TaskDefinition, reportingTo client: any TaskDriverClient) -> any TaskLoad {
+        loadMaker(definition, context, client)
     }
 
-    /// Creates the core of a task with another kind of load.
+    /// Creates the core of a task whose load the closure `load` creates.
     func makeTask(
         originalRequest: URLRequest?, sink: any TaskSink, bodyLength: Int64 = 0,
         created: Date = Date(),
@@ -96,6 +116,7 @@ final class SessionCore: Sendable {
         makeTask(originalRequest, sink, bodyLength: bodyLength, created: created, .other(load))
     }
 
+    /// Creates the core of a task, with the next identifier.
     private func makeTask(
         _ originalRequest: URLRequest?, _ sink: any TaskSink, bodyLength: Int64, created: Date,
         _ loadFactory: TaskCore.LoadFactory
@@ -105,12 +126,12 @@ final class SessionCore: Sendable {
             queue: queue, sink: sink, bodyLength: bodyLength, created: created, loadFactory: loadFactory)
     }
 
-    /// Adds a task.
+    /// Adds a task to the session's tasks if the session is open.
     ///
-    /// - Returns: Whether the session is still open; otherwise the task does not belong to it.
+    /// - Returns: Whether the task was added; false once the session was invalidated.
     func admit(_ task: TaskCore) -> Bool {
         state.withLock { state in
-            guard state.life == .open else { return false }
+            guard state.phase == .open else { return false }
             state.tasks[task.identifier] = task
             return true
         }
@@ -118,17 +139,17 @@ final class SessionCore: Sendable {
 
     /// Removes a task whose last callback has returned, and completes the invalidation if it was the last task.
     func taskFinished(_ identifier: Int, of session: URLSession) {
-        let isLast = state.withLock { state in
+        let isClosed = state.withLock { state in
             state.tasks[identifier] = nil
             return closeIfFinished(&state)
         }
-        if isLast { completeInvalidation(of: session) }
+        if isClosed { completeInvalidation(of: session) }
     }
 
-    /// Returns the tasks whose last callback has not returned, in the order of their creation. Returns none after
+    /// Returns the tasks whose last callback has not returned, in the order of their creation; none after
     /// `invalidateAndCancel()` (U-4.9).
     func unfinishedTasks() -> [URLSessionTask] {
-        let tasks = state.withLock { $0.life == .cancelled ? [:] : $0.tasks }
+        let tasks = state.withLock { $0.phase == .cancelled ? [:] : $0.tasks }
         return tasks.values.sorted { $0.identifier < $1.identifier }.compactMap(\.publicTask)
     }
 
@@ -138,37 +159,38 @@ final class SessionCore: Sendable {
     ///
     /// - Parameters:
     ///   - session: The session of this core.
-    ///   - cancelling: Whether the tasks are cancelled; otherwise they may finish.
+    ///   - cancelling: Whether to cancel the tasks; otherwise they may finish.
     func invalidate(_ session: URLSession, cancelling: Bool) {
         if isShared { return }
-        let (tasks, isLast) = state.withLock { state in
-            switch state.life {
-            case .open, .closing: state.life = cancelling ? .cancelled : .closing
+        let (tasksToCancel, isClosed) = state.withLock { state in
+            switch state.phase {
+            case .open, .closing: state.phase = cancelling ? .cancelled : .closing
             case .cancelled, .closed: break
             }
             return (cancelling ? Array(state.tasks.values) : [], closeIfFinished(&state))
         }
-        for task in tasks.sorted(by: { $0.identifier < $1.identifier }) { task.cancel() }
-        if isLast { completeInvalidation(of: session) }
+        for task in tasksToCancel.sorted(by: { $0.identifier < $1.identifier }) { task.cancel() }
+        if isClosed { completeInvalidation(of: session) }
     }
 
-    /// Closes the session if it was invalidated and has no more tasks. Returns whether this call has closed it; the caller then
-    /// completes the invalidation outside of the lock.
+    /// Closes the session if it was invalidated and has no more tasks. Returns whether this call has closed it; then the caller
+    /// has to call `completeInvalidation` after it has released the lock.
     private func closeIfFinished(_ state: inout State) -> Bool {
-        guard state.life == .closing || state.life == .cancelled, state.tasks.isEmpty else { return false }
-        state.life = .closed
+        guard state.phase == .closing || state.phase == .cancelled, state.tasks.isEmpty else { return false }
+        state.phase = .closed
         return true
     }
 
-    /// Closes the connections, tells the delegate that the session is invalid, and releases the delegate. The session stays alive
-    /// until the delegate's method has returned.
+    /// Closes the connections. Then, on the delegate queue, tells the delegate that the session is invalid and releases the
+    /// delegate. The session stays alive until the delegate's method has returned, because the job retains it.
     private func completeInvalidation(of session: URLSession) {
+        // Nothing has to wait for the connections, so the closure is empty.
         context.engine.finish {}
         queue.add { [self] in
             assertNoLockIsHeld()
             assertNotOnLoop()
             delegates?.session.urlSession(session, didBecomeInvalidWithError: nil)
-            // Returned, so that the delegate is released outside of the lock.
+            // The closure returns the delegate, so that it is released outside of the lock: its `deinit` may call the session.
             _ = state.withLock { state -> DelegateSet? in
                 defer { state.delegates = nil }
                 return state.delegates
@@ -178,7 +200,8 @@ final class SessionCore: Sendable {
 
     // MARK: stores
 
-    /// Empties the stores of cookies, credentials and responses, then does what `flush` does.
+    /// Empties the stores of cookies, credentials and responses; then closes idle connections, has the stores write to the disk,
+    /// and calls `done` on the delegate queue, as `flush` does.
     func reset(_ session: URLSession, _ done: @escaping @Sendable () -> Void) {
         let settings = context.settings
         settings.cookieStorage?.removeCookies(since: .distantPast)
@@ -211,7 +234,7 @@ final class SessionCore: Sendable {
 }
 
 extension TaskDefinition {
-    /// The length of the body; `NSURLSessionTransferSizeUnknown` for files and streams, which are not opened yet.
+    /// The length of the body in bytes; `NSURLSessionTransferSizeUnknown` for files and streams, which are opened later.
     fileprivate var bodyLength: Int64 {
         switch body {
         case .data(let data): Int64(data.count)

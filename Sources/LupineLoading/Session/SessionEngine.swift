@@ -5,66 +5,76 @@ import LupineHTTP
 import LupineTLS
 import LupineTransport
 
-/// The parts of the transport that a session owns: its pools, resolver, event loops, proxies and TLS profiles.
+/// The session's use of the transport: its connection pools, resolver, event loops, proxies and TLS profiles.
 ///
-/// Created by `URLSession.init`, which cannot fail: if creating the parts fails, every call of `route` tries again and throws the
-/// error. WebSockets have a separate pool, so that they do not count against the limit for a host (U-8.12) and pass HTTP proxies
-/// through a tunnel only. May be used on any thread.
+/// Created by `URLSession.init`, which cannot fail: if creating the components fails, every call of `route` tries again, and
+/// throws the error if that fails, too. WebSockets have a separate pool, so that they do not count against the limit for a host
+/// (U-8.12) and always use a tunnel through an HTTP proxy. May be used on any thread.
 final class SessionEngine: Sendable {
-    /// The origin and the request target of a request, and the proxy on the way.
+    /// Where a request is sent: the server (origin), the request target, and the proxy between client and server.
     struct Route: Sendable {
-        /// The pool's key.
+        /// The key of the server's connections in the pool.
         let origin: Origin
         /// The path and query as in the URL, for `RequestTarget.origin`.
         let target: String
         /// Whether the URL has neither path nor query, so that OPTIONS applies to the server as a whole (RFC 9110 §9.3.7).
         let namesServerAlone: Bool
-        /// The value of `Host` unless the caller has set one.
+        /// The value of `Host`, if the program has not set that field.
         let hostField: String
         /// The proxy; nil for none.
         let proxy: ProxyServer?
-        /// Whether the request goes through a tunnel. The proxy does not read it then, so fields for the proxy must not be sent.
+        /// Whether the request goes through a tunnel. Then the server receives it as sent, so it must not contain fields that are
+        /// meant for the proxy.
         let isTunnelled: Bool
-        /// The fields of a request whose program set none: `Host` and the session's fields. Nil if they are not known.
-        var ownFields: Fields?
+        /// All fields of a request for which the program has set no fields: `Host` and the session's fields. Nil if they are not
+        /// cached.
+        var sessionFields: Fields?
     }
 
-    /// What opens a stream task's connection, outside of the pools: its origin, and the objects that dial.
+    /// Everything that is needed to open a stream task's connection, which does not belong to a pool.
     struct StreamRoute: Sendable {
         let origin: Origin
         let dialing: DialConfiguration
         let resolver: Resolver
+        /// The event loop of the connection.
         let loop: EventLoop
-        /// The profile for `startSecureConnection()`.
+        /// The TLS profile for `startSecureConnection()`.
         let profile: TLSProfile
     }
 
-    /// The parts of a working engine. A class, so that a request retains one object instead of each part.
-    private final class Parts: Sendable {
+    /// The components of a working engine. A class, so that a request retains one object instead of each component.
+    private final class Components: Sendable {
         let group: EventLoopGroup
-        /// Whether the loops are the session's own, which end with it; otherwise other sessions share them.
+        /// Whether the loops belong to this session alone and end with it; otherwise they are those of the process.
         let ownsGroup: Bool
         let proxies: ProxyRule
+        /// The pool for all connections except those of WebSockets.
         let pool: ConnectionPool
         /// The pool for WebSockets.
         let webSockets: ConnectionPool
+        /// Loads revocation data about server certificates.
         let revocation: RevocationClient
+        /// The profiles for `https` origins.
         let tlsProfiles: TLSProfileSelector
         /// The profiles for stream tasks: they offer no application protocol (ALPN) and share no connections with HTTP.
         let streamTLSProfiles: TLSProfileSelector
         let resolver: Resolver
-        /// How stream tasks dial: as for a WebSocket, with a tunnel through a proxy.
+        /// How stream tasks connect: as for a WebSocket, with a tunnel through a proxy.
         let dialing: DialConfiguration
+        /// The profile for `https` proxies.
         let proxyProfile: TLSProfile
+        /// The path of the Unix-domain socket for all connections; nil to connect to the hosts of the URLs.
         let unixSocketPath: String?
+        /// The local address or network interface to which connections are bound; nil for none.
         let localBinding: String?
+        /// The origins to which the client certificate may be sent; nil for the origin of each task's own URL.
         let identityOrigins: Set<HTTPClient.HostAndPort>?
-        /// Whether `http` origins are also reached through a tunnel: if the session speaks only HTTP/2, which proxies do not
+        /// Whether `http` origins are also reached through a tunnel. True if the session uses only HTTP/2, which proxies do not
         /// forward.
         let tunnelsEverything: Bool
         /// Whether any request may use a proxy.
         let hasProxy: Bool
-        /// Remembers the servers that requests have gone to, so that they are not parsed again.
+        /// Caches the servers of requests, so that their URLs are not parsed again.
         let routes = RouteTable()
 
         init(
@@ -85,29 +95,31 @@ final class SessionEngine: Sendable {
             self.resolver = resolver
             self.dialing = dialing
             self.proxyProfile = proxyProfile
-            // The options themselves are not stored: a loop may release the engine, and must not release the program's objects.
+            // The options themselves are not stored, because they contain objects of the program. If the last reference to the
+            // engine is released on an event loop, the `deinit` of such an object could block the loop.
             unixSocketPath = options.unixSocketPath
             localBinding = options.localBinding
             identityOrigins = options.tls.identityOrigins
             tunnelsEverything = options.isHTTP2Alone
         }
 
-        /// Lets running exchanges finish, then shuts down the loops that the session owns.
+        /// Lets running exchanges finish, then shuts down the loops that the session owns, and calls `done`.
         func finish(_ done: @escaping @Sendable () -> Void) {
-            // Counts the two pools.
+            // Handshakes of the pools' connections use the revocation client, so it ends after both pools.
             let pools = CountDown(2) { [self] in revocation.retire { [self] in shutDownLoops(done) } }
             pool.retire { pools.arrive() }
             webSockets.retire { pools.arrive() }
         }
 
-        /// Fails running exchanges, then shuts down the loops that the session owns.
+        /// Fails running exchanges, then shuts down the loops that the session owns, and calls `done`.
         func shutDown(_ done: @escaping @Sendable () -> Void) {
-            // Counts the two pools.
+            // Handshakes of the pools' connections use the revocation client, so it ends after both pools.
             let pools = CountDown(2) { [self] in revocation.shutDown { [self] in shutDownLoops(done) } }
             pool.shutDown { pools.arrive() }
             webSockets.shutDown { pools.arrive() }
         }
 
+        /// Shuts down the loops if the session owns them, then calls `done`.
         private func shutDownLoops(_ done: @escaping @Sendable () -> Void) {
             guard ownsGroup else { return done() }
             Task {
@@ -117,26 +129,26 @@ final class SessionEngine: Sendable {
         }
     }
 
-    private let parts: RetryableValue<Parts>
+    private let components: RetryableValue<Components>
     /// Reports to the transfer observers; nil without observers.
     let reporter: TransferReporter?
-    /// The evaluator for `https` origins if no delegate decides.
+    /// The evaluator for `https` origins if no delegate decides whether servers are trusted.
     let evaluator: TrustEvaluator
-    /// A text that names the options that redirect connections, see `detour(_:)`. Nil if none is set, and without a cache, which
-    /// alone uses it.
-    let detour: String?
-    /// Used while creating the parts fails. There are no connections then.
+    /// A text that contains the options that redirect connections, see `connectionOverrides(_:)`. Nil if no such option is set.
+    /// Also nil without a cache, because only the cache needs the text.
+    let connectionOverrides: String?
+    /// The TLS profiles that are used as long as creating the components fails. There are no connections during that time.
     private let fallbackProfiles: TLSProfileSelector
 
-    /// The TLS profiles for `https` origins: how servers are evaluated, and which client identity they get.
-    var tlsProfiles: TLSProfileSelector { (try? parts.get())?.tlsProfiles ?? fallbackProfiles }
+    /// The TLS profiles for `https` origins: how servers are evaluated, and which client certificate they get.
+    var tlsProfiles: TLSProfileSelector { (try? components.get())?.tlsProfiles ?? fallbackProfiles }
 
-    /// A name that distinguishes the session's trust roots from others. Made from the roots that were read; before they are read,
-    /// from the present state of their files.
-    var rootsName: String { (parts.existing?.tlsProfiles ?? fallbackProfiles).rootsName }
+    /// A name that differs for different trust roots, by which cached responses are found. Derived from the roots that were read;
+    /// before they are read, from the current state of their files.
+    var rootsName: String { (components.existing?.tlsProfiles ?? fallbackProfiles).rootsName }
 
-    /// A name like `rootsName` for the roots that `https` proxies are verified with; nil while the parts do not exist.
-    var proxyRootsName: String? { parts.existing?.proxyProfile.rootsName }
+    /// A name like `rootsName`, for the roots with which `https` proxies are verified; nil until the components are created.
+    var proxyRootsName: String? { components.existing?.proxyProfile.rootsName }
 
     /// Creates the engine of a session.
     ///
@@ -149,18 +161,20 @@ final class SessionEngine: Sendable {
     ) {
         evaluator = trust
         reporter = TransferReporter(settings.lupine.transferObservers)
-        detour = settings.cache == nil ? nil : Self.detour(settings.lupine)
-        parts = RetryableValue { () throws(TransportError) in
-            try Self.makeParts(settings, trust: trust, proxyTrust: proxyTrust)
+        connectionOverrides = settings.cache == nil ? nil : Self.connectionOverrides(settings.lupine)
+        components = RetryableValue { () throws(TransportError) in
+            try Self.makeComponents(settings, trust: trust, proxyTrust: proxyTrust)
         }
-        fallbackProfiles = parts.existing?.tlsProfiles ?? TLSProfileSelector(settings.tls, evaluator: trust)
+        fallbackProfiles =
+            components.existing?.tlsProfiles ?? TLSProfileSelector(settings.tls, evaluator: trust)
     }
 
     deinit { finish {} }
 
-    private static func makeParts(
+    /// Creates the components. Throws if the configuration cannot be used, or if the system cannot create event loops.
+    private static func makeComponents(
         _ settings: SessionSettings, trust: TrustEvaluator, proxyTrust: TrustEvaluator
-    ) throws(TransportError) -> Parts {
+    ) throws(TransportError) -> Components {
         let options = settings.lupine
         guard !options.httpVersions.isEmpty else {
             throw .unsupported("a session that speaks no version of HTTP")
@@ -182,24 +196,26 @@ final class SessionEngine: Sendable {
         let pooling = poolConfiguration(settings, options)
         var webSocketPooling = pooling
         webSocketPooling.dial.versions = .http11
-        // The TLS profiles are those of `pool`, and then offer HTTP/2, too.
+        // Both pools use the same TLS profiles. If these offer HTTP/2, too, this pool overrides the offer.
         if options.httpVersions.contains(.http2) { webSocketPooling.dial.offeredProtocols = ["http/1.1"] }
-        // No limits.
+        // In effect no limits.
         webSocketPooling.limits.perHost = Int(Int32.max)
         webSocketPooling.limits.total = Int(Int32.max)
         webSocketPooling.dial.tunnelsEverything = true
         let revocation = RevocationClient(group: group, resolver: resolver, proxies: proxies)
         let support = RevocationSupport(fetcher: revocation, cache: SharedRevocationCache())
         var proxyTLS = settings.tls
+        // The client certificate is for servers, not for proxies.
         proxyTLS.identity = nil
         proxyTLS.applicationProtocols = ["http/1.1"]
         var streamTLS = settings.tls
         streamTLS.applicationProtocols = []
         let webSockets = ConnectionPool(configuration: webSocketPooling, group: group, resolver: resolver)
-        return Parts(
+        return Components(
             group: group, ownsGroup: ownsGroup, proxies: proxies,
             pool: ConnectionPool(
                 configuration: pooling, group: group, resolver: resolver,
+                // With HTTP/2 alone, WebSockets use only HTTP/2 connections (RFC 8441), which belong to this pool.
                 webSockets: options.isHTTP2Alone ? nil : webSockets),
             webSockets: webSockets,
             revocation: revocation,
@@ -210,7 +226,7 @@ final class SessionEngine: Sendable {
             proxyProfile: TLSProfile(proxyTLS, trust: proxyTrust, revocation: support), options: options)
     }
 
-    /// The configuration of the pool for all connections but those of web sockets.
+    /// Returns the configuration of the pool for all connections except those of WebSockets.
     private static func poolConfiguration(
         _ settings: SessionSettings, _ options: URLSessionConfiguration.LupineOptions
     ) -> ConnectionPool.Configuration {
@@ -235,131 +251,139 @@ final class SessionEngine: Sendable {
     /// - Parameters:
     ///   - url: The URL of the request.
     ///   - isWebSocket: Whether the scheme is `ws` or `wss`, so that the connection leaves HTTP.
-    ///   - tunnelAuthorizer: Answers the proxy's challenges when it is asked for a tunnel.
-    ///   - verifier: Passes the challenges of the connection to the task's delegates; nil if no delegate is asked. The exchange
-    ///     needs it as its `verifier`, too.
+    ///   - tunnelAuthorizer: Answers the proxy's challenges to the request for a tunnel.
+    ///   - verifier: Passes the challenges of the connection to the task's delegates; nil if there is no delegate to ask. The
+    ///     caller also has to set it as the exchange's `verifier`.
     ///   - mayIdentify: Whether the client certificate may be sent to the server. False after a redirect to another origin.
-    ///   - ownFields: Returns the fields of a request whose program set none, for this value of `Host`.
-    /// - Throws: `TransportError.url` for a URL that has no route; otherwise the error with which creating the parts failed.
+    ///   - sessionFields: Returns the fields of a request for which the program has set no fields, for this value of `Host`.
+    /// - Returns: The route.
+    /// - Throws: `TransportError.url` for a URL that has no route; otherwise the error with which creating the components failed.
     func route(
         for url: URL, isWebSocket: Bool,
-        tunnelAuthorizer: TunnelAuthorizer? = nil, verifier: TaskPeerVerifier? = nil,
-        mayIdentify: Bool = true,
-        ownFields: (_ host: String) -> Fields? = { _ in nil }
+        tunnelAuthorizer: TunnelAuthorizer? = nil, verifier: TaskPeerVerifier? = nil, mayIdentify: Bool = true,
+        sessionFields: (_ host: String) -> Fields? = { _ in nil }
     ) throws(TransportError) -> Route {
-        let parts = try parts.get()
-        var known: RouteTable.Entry?
+        let components = try components.get()
+        var cachedEntry: RouteTable.Entry?
         let routeURL = try RouteURL(url, isWebSocket: isWebSocket) { spelling in
-            known = parts.routes.entry(spelled: spelling)
-            return known?.server
+            cachedEntry = components.routes.entry(spelled: spelling)
+            return cachedEntry?.server
         }
         let server = routeURL.server
-        // An entry has an origin only if nothing about the origin depends on the task: without a proxy and without TLS.
-        if let origin = known?.origin {
+        // An entry has an origin only if the origin is the same for all tasks: without a proxy and without TLS.
+        if let origin = cachedEntry?.origin {
             return Route(
                 origin: origin, target: routeURL.target, namesServerAlone: routeURL.namesServerAlone,
                 hostField: server.hostField, proxy: nil,
-                isTunnelled: false, ownFields: known?.ownFields)
+                isTunnelled: false, sessionFields: cachedEntry?.sessionFields)
         }
-        var proxy = Self.proxy(for: server, parts)
+        var proxy = Self.proxy(for: server, components)
         if let tunnelAuthorizer { proxy?.tunnelAuthorizer = tunnelAuthorizer }
         let profile =
             server.scheme == .https
-            ? parts.tlsProfiles.profile(
+            ? components.tlsProfiles.profile(
                 host: server.host, port: server.port, for: verifier, mayIdentify: mayIdentify)
             : nil
         let origin = Origin(
             scheme: server.scheme, host: server.host, port: server.port,
-            unixPath: parts.unixSocketPath, proxy: proxy, tls: profile,
-            proxyTLS: proxy?.kind == .https ? parts.proxyProfile : nil,
-            localBinding: parts.localBinding)
+            unixPath: components.unixSocketPath, proxy: proxy, tls: profile,
+            proxyTLS: proxy?.kind == .https ? components.proxyProfile : nil,
+            localBinding: components.localBinding)
+        // The fields are not cached if the table cannot store the server, or if the request has the fields of a handshake.
+        let cachesFields = !isWebSocket && !server.spelling.isEmpty
         let entry =
-            known
+            cachedEntry
             ?? RouteTable.Entry(
                 server: server, origin: proxy == nil && profile == nil ? origin : nil,
-                ownFields: isWebSocket || server.spelling.isEmpty ? nil : ownFields(server.hostField))
-        if known == nil { parts.routes.keep(entry) }
+                sessionFields: cachesFields ? sessionFields(server.hostField) : nil)
+        if cachedEntry == nil { components.routes.insert(entry) }
+        let needsTunnel = server.scheme == .https || isWebSocket || components.tunnelsEverything
         return Route(
             origin: origin, target: routeURL.target, namesServerAlone: routeURL.namesServerAlone,
             hostField: server.hostField, proxy: proxy,
-            isTunnelled: proxy.map {
-                $0.kind == .socks5 || server.scheme == .https || isWebSocket || parts.tunnelsEverything
-            } ?? false,
-            ownFields: entry.ownFields)
+            isTunnelled: proxy.map { $0.kind == .socks5 || needsTunnel } ?? false,
+            sessionFields: entry.sessionFields)
     }
 
     /// Whether `http` origins are also reached through a tunnel.
-    var tunnelsEverything: Bool { (try? parts.get())?.tunnelsEverything ?? false }
+    var tunnelsEverything: Bool { (try? components.get())?.tunnelsEverything ?? false }
 
     /// Whether any request may use a proxy.
-    var hasProxy: Bool { (try? parts.get())?.hasProxy ?? false }
+    var hasProxy: Bool { (try? components.get())?.hasProxy ?? false }
 
     /// Returns the proxy that `route` uses for `url`; nil for none, and for a URL that has no route. Does not parse the URL if
     /// the session has no proxy at all.
     func proxy(for url: URL, isWebSocket: Bool) -> ProxyServer? {
-        guard let parts = try? parts.get(), parts.hasProxy,
+        guard let components = try? components.get(), components.hasProxy,
             let routeURL = try? RouteURL(url, isWebSocket: isWebSocket)
         else { return nil }
-        return Self.proxy(for: routeURL.server, parts)
+        return Self.proxy(for: routeURL.server, components)
     }
 
-    private static func proxy(for server: RouteServer, _ parts: Parts) -> ProxyServer? {
-        guard parts.unixSocketPath == nil else { return nil }
-        return parts.proxies.proxy(for: server.scheme, host: server.nameWithoutZone, port: server.port)
+    /// Returns the proxy for a server; nil for none. A session with a Unix-domain socket has no proxy.
+    private static func proxy(for server: RouteServer, _ components: Components) -> ProxyServer? {
+        guard components.unixSocketPath == nil else { return nil }
+        return components.proxies.proxy(
+            for: server.scheme, host: server.nameWithoutZone, port: server.port)
     }
 
     // MARK: for stream tasks
 
-    /// The TLS profiles for stream tasks; nil if creating the parts fails.
-    var streamTLSProfiles: TLSProfileSelector? { (try? parts.get())?.streamTLSProfiles }
+    /// The TLS profiles for stream tasks; nil if creating the components fails.
+    var streamTLSProfiles: TLSProfileSelector? { (try? components.get())?.streamTLSProfiles }
 
-    /// A loop for work that needs no connection; nil if creating the parts fails.
-    var anyLoop: EventLoop? { (try? parts.get())?.group.next() }
+    /// A loop for work that needs no connection; nil if creating the components fails.
+    var anyLoop: EventLoop? { (try? components.get())?.group.next() }
 
-    /// A loop for `URLSession.executor`, another one at each call; nil if creating the parts fails.
-    var executor: EventLoop? { (try? parts.get())?.group.nextExecutor() }
+    /// A loop for `URLSession.executor`, another one at each access; nil if creating the components fails.
+    var executor: EventLoop? { (try? components.get())?.group.nextExecutor() }
 
-    /// Returns the route of a stream task's connection. A proxy is asked for a tunnel, as for `https`.
+    /// Returns the route of a stream task's connection. If there is a proxy, the connection uses a tunnel through it, as for
+    /// `https`.
     ///
     /// - Parameters:
     ///   - host: The name or address of the host, with or without brackets.
     ///   - port: The port.
-    ///   - trust: Passes the challenges of the connection to the task's delegates; nil if no delegate is asked.
-    /// - Throws: `TransportError.url` for an invalid host or port; otherwise the error with which creating the parts failed.
+    ///   - trust: Passes the challenges of the connection to the task's delegates; nil if there is no delegate to ask.
+    /// - Returns: The route.
+    /// - Throws: `TransportError.url` for an invalid host or port; otherwise the error with which creating the components failed.
     func streamRoute(
         host: String, port: Int, for trust: TaskPeerVerifier?
     ) throws(TransportError) -> StreamRoute {
-        let parts = try parts.get()
+        let components = try components.get()
         let url = try Self.streamURL(host, port)
         let name = url.zone.map { url.host + "%" + $0 } ?? url.host
-        let socketPath = parts.unixSocketPath
+        let socketPath = components.unixSocketPath
         let proxy =
-            socketPath == nil ? parts.proxies.proxy(for: .https, host: url.host, port: url.port) : nil
+            socketPath == nil ? components.proxies.proxy(for: .https, host: url.host, port: url.port) : nil
+        // The scheme is `http`, because TLS begins only if the program calls `startSecureConnection()`.
         let origin = Origin(
             scheme: .http, host: name, port: url.port, unixPath: socketPath, proxy: proxy,
-            proxyTLS: proxy?.kind == .https ? parts.proxyProfile : nil,
-            localBinding: parts.localBinding)
+            proxyTLS: proxy?.kind == .https ? components.proxyProfile : nil,
+            localBinding: components.localBinding)
         return StreamRoute(
-            origin: origin, dialing: parts.dialing, resolver: parts.resolver, loop: parts.group.next(),
-            profile: parts.streamTLSProfiles.profile(
+            origin: origin, dialing: components.dialing, resolver: components.resolver,
+            loop: components.group.next(),
+            profile: components.streamTLSProfiles.profile(
                 host: name, port: url.port, for: trust,
                 mayIdentify: HTTPClient.HostAndPort.mayPresentIdentity(
-                    to: url.host, url.port, of: parts.identityOrigins, after: .withinOrigin)))
+                    to: url.host, url.port, of: components.identityOrigins, after: .withinOrigin)))
     }
 
-    /// Returns a URL of this host and port. `TransportURL`, the strict parser, validates the host; bytes that would end the host
-    /// in a URL are rejected first.
+    /// Returns a URL with this host and port. Throws for a host that is not valid: `TransportURL`, the strict parser, checks it.
+    /// Bytes that would end the host in a URL are rejected first.
     private static func streamURL(_ host: String, _ port: Int) throws(TransportError) -> TransportURL {
         do throws(TransportURLError) {
-            if let (offset, byte) = host.utf8.enumerated().first(where: { "/?#@\\".utf8.contains($0.element) }
-            ) {
+            let hostEnds = "/?#@\\".utf8
+            for (offset, byte) in host.utf8.enumerated() where hostEnds.contains(byte) {
                 throw .illegalByte(byte, offset: offset)
             }
-            // An IPv6 address is put in brackets, and the percent sign before its zone is encoded.
-            guard !host.utf8.contains(UInt8(ascii: ":")), !host.hasPrefix("[") else {
+            let isIPv6 = host.utf8.contains(UInt8(ascii: ":")) || host.hasPrefix("[")
+            if isIPv6 {
                 let address = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-                let parts = address.split(separator: "%", maxSplits: 1)
-                return try TransportURL("http://[\(parts.joined(separator: "%25"))]:\(port)")
+                // "%25" is the encoded percent sign between the address and its zone.
+                let addressAndZone = address.split(separator: "%", maxSplits: 1)
+                return try TransportURL("http://[\(addressAndZone.joined(separator: "%25"))]:\(port)")
             }
             return try TransportURL("http://\(HostName.canonical(host)):\(port)")
         } catch { throw .url(error) }
@@ -367,29 +391,33 @@ final class SessionEngine: Sendable {
 
     // MARK: exchanges
 
-    /// Submits an exchange to the pool, which reports to the exchange's sink.
+    /// Submits an exchange (one request with its response) to the pool. The pool reports to the exchange's sink.
     ///
     /// - Parameters:
     ///   - exchange: An exchange with the origin that `route` returned.
     ///   - isWebSocket: The value that was passed to `route`.
     func submit(_ exchange: Exchange, isWebSocket: Bool = false) {
-        guard let parts = parts.existing else {
+        guard let components = components.existing else {
             preconditionFailure("an exchange has a route, and this engine gives none")
         }
-        if isWebSocket { parts.pool.submitWebSocket(exchange) } else { parts.pool.submit(exchange) }
+        if isWebSocket {
+            components.pool.submitWebSocket(exchange)
+        } else {
+            components.pool.submit(exchange)
+        }
     }
 
-    /// The present numbers of connections by origin, in both pools.
+    /// The current numbers of connections by origin, in both pools.
     var poolCounts: [PoolCounts] {
-        guard let parts = parts.existing else { return [] }
-        return PoolCounts.joined(parts.pool.counts + parts.webSockets.counts)
+        guard let components = components.existing else { return [] }
+        return PoolCounts.joined(components.pool.counts + components.webSockets.counts)
     }
 
     /// Closes idle connections.
     func closeIdleConnections() {
-        guard let parts = parts.existing else { return }
-        parts.pool.dropIdle()
-        parts.webSockets.dropIdle()
+        guard let components = components.existing else { return }
+        components.pool.dropIdle()
+        components.webSockets.dropIdle()
     }
 
     // MARK: shutting down
@@ -398,27 +426,30 @@ final class SessionEngine: Sendable {
     /// `TransportError.shutDown`, so a session calls this when its last task has ended. Calls `done`, on any thread, when the
     /// last connection is closed and the loops that the session owns have ended.
     func finish(_ done: @escaping @Sendable () -> Void) {
-        guard let parts = parts.existing else { return done() }
-        parts.finish(done)
+        guard let components = components.existing else { return done() }
+        components.finish(done)
     }
 
-    /// Fails all exchanges with `TransportError.shutDown` at once, also after `finish`. Calls `done` as `finish` does.
+    /// Fails all exchanges with `TransportError.shutDown` at once. May also be called after `finish`. Calls `done` as `finish`
+    /// does.
     func shutDown(_ done: @escaping @Sendable () -> Void) {
-        guard let parts = parts.existing else { return done() }
-        parts.shutDown(done)
+        guard let components = components.existing else { return done() }
+        components.shutDown(done)
     }
 }
 
-/// Calls a closure when `arrive` has been called `count` times.
+/// Calls a closure when `arrive` has been called a certain number of times.
 private final class CountDown: Sendable {
     private let remaining: Lock<Int>
     private let whenDone: @Sendable () -> Void
 
+    /// Creates a countdown that calls `whenDone` during the call of `arrive` with this number.
     init(_ count: Int, _ whenDone: @escaping @Sendable () -> Void) {
         remaining = Lock(count)
         self.whenDone = whenDone
     }
 
+    /// Counts one call, and calls the closure if it is the last one.
     func arrive() {
         let isLast = remaining.withLock { remaining in
             remaining -= 1

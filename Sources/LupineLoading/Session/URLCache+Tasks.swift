@@ -11,15 +11,16 @@ extension URLCache {
         storeCachedResponse(cachedResponse, for: request)
     }
 
-    /// Passes the response stored for a task's request, however old it is, to `completionHandler`: once, asynchronously, on a
-    /// global queue. The caller does not wait for the disk.
+    /// Passes the response stored for a task's request, however old it is, to `completionHandler`; nil if there is none. The
+    /// handler is called once, on a global queue. The caller does not wait for the disk.
     public func getCachedResponse(
         for dataTask: URLSessionDataTask,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
         let request = Self.request(of: dataTask)
-        // The storage queue has then performed the pending stores. An override of `cachedResponse(for:)` must not run on that
-        // queue, which serves the whole process.
+        // The storage queue runs this job after the stores that are pending now, so the look-up finds their responses. The
+        // look-up itself runs on another queue: a program's override of `cachedResponse(for:)` must not block the storage queue,
+        // which serves the whole process.
         StorageQueue.run { [self] in
             DispatchQueue.global().async { completionHandler(request.flatMap(self.cachedResponse)) }
         }
@@ -31,8 +32,8 @@ extension URLCache {
         removeCachedResponse(for: request)
     }
 
-    /// Returns the request that is the key. Prefers the sent request, because it includes `Authorization`, which decides who may
-    /// receive the response (U-12.5).
+    /// Returns the request that is the key. Prefers the request as sent, because it includes `Authorization`: a response to such
+    /// a request is not used for requests of other users (U-12.5).
     private static func request(of task: URLSessionDataTask) -> URLRequest? {
         task.core.sentRequest ?? task.currentRequest ?? task.originalRequest
     }

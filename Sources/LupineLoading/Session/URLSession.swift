@@ -2,47 +2,48 @@
 
 public import Foundation
 
-/// Creates tasks and holds what they share: configuration, connections, credentials, delegate.
+/// Creates tasks and contains what they share: configuration, connections, credentials, delegate.
 ///
 /// May be used on any thread. The session calls its delegate and completion handlers on the delegate queue. It retains the
-/// delegate until `urlSession(_:didBecomeInvalidWithError:)` has returned. A session that the program releases without
-/// invalidating it stays alive while one of its tasks is unfinished; then it is deallocated. The class is open, so the compiler
-/// cannot verify that it is `Sendable`: its only stored property is a constant, the core.
+/// delegate until `urlSession(_:didBecomeInvalidWithError:)` has returned. If the program releases a session without invalidating
+/// it, the session is deallocated when its last task has finished. The class is open, so the compiler cannot verify that it is
+/// `Sendable`. It is, because its only stored property, the core, is a constant.
 open class URLSession: NSObject, @unchecked Sendable {
-    /// How a challenge is handled.
+    /// A delegate's answer to a challenge.
     public enum AuthChallengeDisposition: Int, Sendable {
-        /// The given credential is used; if there is none, the load continues without a credential.
+        /// Use the credential that is passed with this value; without one, continue without a credential.
         case useCredential = 0
-        /// The challenge is handled as without a delegate.
+        /// Continue as if there were no delegate.
         case performDefaultHandling = 1
-        /// The task ends as cancelled.
+        /// Cancel the task.
         case cancelAuthenticationChallenge = 2
-        /// This authentication method is rejected; the delegate is asked about the next method that the server offers.
+        /// Reject this authentication method. The delegate is then asked about the next method that the server offers.
         case rejectProtectionSpace = 3
     }
 
-    /// How a response's content is handled.
+    /// A delegate's decision about the content of a response.
     public enum ResponseDisposition: Int, Sendable {
-        /// The task ends as cancelled.
+        /// Cancel the task.
         case cancel = 0
-        /// The content is delivered.
+        /// Deliver the content.
         case allow = 1
-        /// The task continues as a download task.
+        /// Continue the task as a download task.
         case becomeDownload = 2
-        /// The task continues as a stream task.
+        /// Continue the task as a stream task.
         case becomeStream = 3
     }
 
-    /// How a delayed task is started.
+    /// A delegate's decision about a delayed task that is about to begin.
     public enum DelayedRequestDisposition: Int, Sendable {
-        /// It begins with its original request.
+        /// Begin with the original request.
         case continueLoading = 0
-        /// It begins with another request.
+        /// Begin with the request that is passed with this value.
         case useNewRequest = 1
-        /// It is cancelled.
+        /// Cancel the task.
         case cancel = 2
     }
 
+    /// The implementation of the session.
     let core: SessionCore
 
     /// The shared session of the process, with the default configuration and no delegate. It cannot be invalidated.
@@ -54,7 +55,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// Creates a session with the default configuration, for subclasses that load by themselves.
+    /// Creates a session with the default configuration, for subclasses whose methods do not use this class to load.
     public override init() {
         core = SessionCore(.default, delegate: nil, queue: nil, isShared: false)
         super.init()
@@ -75,6 +76,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         super.init()
     }
 
+    /// Creates a session with this core.
     init(_ core: SessionCore) {
         self.core = core
         super.init()
@@ -101,23 +103,24 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// Cancels all tasks, then tells the delegate that the session is invalid and releases it. Has no effect on `shared`.
     open func invalidateAndCancel() { core.invalidate(self, cancelling: true) }
 
-    /// Empties the stores of cookies, responses and credentials and closes idle connections. The handler is called on the
-    /// delegate queue.
+    /// Removes all cookies, cached responses and credentials from the session's stores, and closes idle connections. Then calls
+    /// the handler on the delegate queue.
     open func reset(completionHandler: @escaping @Sendable () -> Void) {
         core.reset(self, completionHandler)
     }
 
-    /// Has the stores write to disk and closes idle connections. The handler is called on the delegate queue.
+    /// Has the stores write their contents to the disk, and closes idle connections. Then calls the handler on the delegate
+    /// queue.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
         core.flush(self, completionHandler)
     }
 
-    /// Passes all unfinished tasks, also those never resumed, to the handler, which is called on the delegate queue.
+    /// Calls the handler on the delegate queue with all unfinished tasks, including those that were never resumed.
     open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
         core.queue.add { [self] in completionHandler(core.unfinishedTasks()) }
     }
 
-    /// Passes the unfinished data, upload and download tasks to the handler, which is called on the delegate queue.
+    /// Calls the handler on the delegate queue with the unfinished data, upload and download tasks.
     open func getTasksWithCompletionHandler(
         _ completionHandler:
             @escaping @Sendable (
@@ -126,9 +129,12 @@ open class URLSession: NSObject, @unchecked Sendable {
     ) {
         core.queue.add { [self] in
             let tasks = core.unfinishedTasks()
-            let uploads = tasks.compactMap { $0 as? URLSessionUploadTask }
-            let data = tasks.compactMap { $0 as? URLSessionDataTask }.filter { !($0 is URLSessionUploadTask) }
-            completionHandler(data, uploads, tasks.compactMap { $0 as? URLSessionDownloadTask })
+            // Upload tasks are data tasks, too, because their class is a subclass.
+            let dataTasks = tasks.compactMap { $0 as? URLSessionDataTask }
+                .filter { !($0 is URLSessionUploadTask) }
+            let uploadTasks = tasks.compactMap { $0 as? URLSessionUploadTask }
+            let downloadTasks = tasks.compactMap { $0 as? URLSessionDownloadTask }
+            completionHandler(dataTasks, uploadTasks, downloadTasks)
         }
     }
 
@@ -141,7 +147,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         }
     }
 
-    /// All unfinished tasks, also those never resumed.
+    /// All unfinished tasks, including those that were never resumed.
     public var allTasks: [URLSessionTask] {
         get async {
             await withCheckedContinuation { continuation in
@@ -152,15 +158,15 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     // MARK: tasks
 
-    // Tasks are created suspended. Creating a task never fails: a task whose request cannot be loaded fails when it is resumed
-    // (U-16.3), and a task of an invalid session completes as cancelled (U-4.4).
+    // Tasks are created suspended. Creating a task never fails: a task whose request cannot be loaded fails after it is resumed
+    // (U-16.3), and a task of an invalidated session completes as cancelled (U-4.4).
 
-    /// Creates a data task whose content goes to the delegate.
+    /// Creates a data task that passes its response and content to the delegate.
     open func dataTask(with request: URLRequest) -> URLSessionDataTask {
         makeDataTask(TaskDefinition(kind: .data, request: request, body: .request), DelegateSink.shared)
     }
 
-    /// Creates a data task whose content goes to the delegate.
+    /// Creates a data task that passes its response and content to the delegate.
     open func dataTask(with url: URL) -> URLSessionDataTask { dataTask(with: URLRequest(url: url)) }
 
     /// Creates a data task that calls the handler on the delegate queue when it ends: with content and response, or with the
@@ -181,25 +187,27 @@ open class URLSession: NSObject, @unchecked Sendable {
         dataTask(with: URLRequest(url: url), completionHandler: completionHandler)
     }
 
-    /// Creates an upload task for data whose response goes to the delegate.
+    /// Creates an upload task that sends data and passes the response to the delegate.
     open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
         makeUploadTask(
             TaskDefinition(kind: .upload, request: request, body: .data(bodyData)), DelegateSink.shared)
     }
 
-    /// Creates an upload task for a file whose response goes to the delegate. The task fails if the file cannot be read.
+    /// Creates an upload task that sends a file and passes the response to the delegate. The task fails if the file cannot be
+    /// read.
     open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
         makeUploadTask(
             TaskDefinition(kind: .upload, request: request, body: .file(fileURL)), DelegateSink.shared)
     }
 
-    /// Creates an upload task for a body stream that the delegate supplies. The task fails if the delegate supplies none.
+    /// Creates an upload task that sends a body stream, which the delegate supplies. The task fails if the delegate supplies
+    /// none.
     open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
         makeUploadTask(TaskDefinition(kind: .upload, request: request, body: .streamed), DelegateSink.shared)
     }
 
-    /// Creates an upload task for data that calls the handler on the delegate queue when it ends: with content and response, or
-    /// with the error and without content. Nil sends an empty body.
+    /// Creates an upload task that sends data, and calls the handler on the delegate queue when it ends: with content and
+    /// response, or with the error and without content. If the data is nil, the body is empty.
     open func uploadTask(
         with request: URLRequest, from bodyData: Data?,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -209,8 +217,8 @@ open class URLSession: NSObject, @unchecked Sendable {
             collecting(completionHandler))
     }
 
-    /// Creates an upload task for a file that calls the handler on the delegate queue when it ends: with content and response, or
-    /// with the error and without content.
+    /// Creates an upload task that sends a file, and calls the handler on the delegate queue when it ends: with content and
+    /// response, or with the error and without content.
     open func uploadTask(
         with request: URLRequest, fromFile fileURL: URL,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -220,13 +228,14 @@ open class URLSession: NSObject, @unchecked Sendable {
             collecting(completionHandler))
     }
 
-    /// Creates an upload task that always completes with `unsupportedURL`: uploads cannot be resumed
-    /// (`URLSessionUploadTask.cancel(byProducingResumeData:)` passes nil), and the program has to upload from the start.
+    /// Creates an upload task that always fails with `unsupportedURL`, because uploads cannot be resumed: the program has to
+    /// upload from the start. `URLSessionUploadTask.cancel(byProducingResumeData:)` therefore passes nil to its handler.
     open func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask {
         makeFailingUploadTask(DelegateSink.shared)
     }
 
-    /// Creates an upload task that always completes with `unsupportedURL`, and calls the handler on the delegate queue.
+    /// Creates an upload task that always fails with `unsupportedURL`, because uploads cannot be resumed. The task calls the
+    /// handler with this error on the delegate queue.
     open func uploadTask(
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -234,18 +243,18 @@ open class URLSession: NSObject, @unchecked Sendable {
         makeFailingUploadTask(collecting(completionHandler))
     }
 
-    /// Creates a download task whose file goes to the delegate.
+    /// Creates a download task that passes the location of its file to the delegate.
     open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
         makeDownloadTask(request, handler: nil)
     }
 
-    /// Creates a download task whose file goes to the delegate.
+    /// Creates a download task that passes the location of its file to the delegate.
     open func downloadTask(with url: URL) -> URLSessionDownloadTask {
         downloadTask(with: URLRequest(url: url))
     }
 
     /// Creates a download task that calls the handler on the delegate queue when it ends: with file and response, or with the
-    /// error and without a file. The file is removed when the handler returns.
+    /// error and without a file. The task removes the file when the handler returns.
     open func downloadTask(
         with request: URLRequest,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -254,20 +263,23 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
 
     /// Creates a download task that calls the handler on the delegate queue when it ends: with file and response, or with the
-    /// error and without a file. The file is removed when the handler returns.
+    /// error and without a file. The task removes the file when the handler returns.
     open func downloadTask(
         with url: URL, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
         downloadTask(with: URLRequest(url: url), completionHandler: completionHandler)
     }
 
-    /// Creates a download task that resumes where another one ended. The task fails with `unsupportedURL` if the data is not
-    /// resume data; it downloads the whole resource if the partial file no longer exists or the server has another version.
+    /// Creates a download task that continues the download of another task.
+    ///
+    /// The task fails with `unsupportedURL` if the data is not resume data. It downloads the whole resource if the partial file
+    /// does not exist or the server has another version of the resource.
     open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
         makeDownloadTask(resuming: resumeData, handler: nil)
     }
 
-    /// Creates a download task that resumes where another one ended, and calls the handler on the delegate queue when it ends.
+    /// Creates a download task that continues the download of another task, and calls the handler on the delegate queue when it
+    /// ends.
     open func downloadTask(
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -280,7 +292,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         webSocketTask(with: URLRequest(url: url))
     }
 
-    /// Creates a WebSocket task that offers these subprotocols; none if the array is empty.
+    /// Creates a WebSocket task that offers these subprotocols to the server; none if the array is empty.
     open func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask {
         var request = URLRequest(url: url)
         if !protocols.isEmpty {
@@ -289,26 +301,26 @@ open class URLSession: NSObject, @unchecked Sendable {
         return webSocketTask(with: request)
     }
 
-    /// Creates a WebSocket task; subprotocols to offer are in the request's header fields.
+    /// Creates a WebSocket task. The request may offer subprotocols, in the header field `Sec-WebSocket-Protocol`.
     open func webSocketTask(with request: URLRequest) -> URLSessionWebSocketTask {
         makeWebSocketTask(request)
     }
 
-    /// Creates a stream task: a connection to that host and port.
+    /// Creates a stream task, which connects to this host and port.
     open func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
         makeStreamTask(host: hostname, port: port)
     }
 
     // MARK: used within the module
 
-    /// Returns a sink that collects the content and passes it to the handler.
+    /// Returns a sink (a receiver of a task's response) that collects the content and passes it to the handler.
     private func collecting(
         _ handler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> any TaskSink {
         CollectingSink(limit: collectedBodyLimit, handler)
     }
 
-    /// Creates a data task with this sink.
+    /// Creates a data task that passes its response to this sink.
     func makeDataTask(
         _ definition: TaskDefinition, _ sink: any TaskSink, delegate: DelegateSet? = nil
     ) -> URLSessionDataTask {
@@ -316,7 +328,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         return task.begin(as: URLSessionDataTask(task), in: self, delegate: delegate)
     }
 
-    /// Creates an upload task with this sink.
+    /// Creates an upload task that passes its response to this sink.
     func makeUploadTask(
         _ definition: TaskDefinition, _ sink: any TaskSink, delegate: DelegateSet? = nil
     ) -> URLSessionUploadTask {
@@ -334,8 +346,12 @@ open class URLSession: NSObject, @unchecked Sendable {
         return task.begin(as: URLSessionUploadTask(task), in: self, delegate: nil)
     }
 
-    /// Returns the delegate to which a default implementation of `delegate` forwards a call: the session's, if `delegate` is the
-    /// task's own delegate and another object than the session's; otherwise nil.
+    /// Returns the delegate to which the default implementation of a method forwards its call.
+    ///
+    /// - Parameters:
+    ///   - delegate: The delegate that does not implement the method.
+    ///   - task: The task that the call is about.
+    /// - Returns: The session's delegate, if `delegate` is the task's own delegate and not the same object; otherwise nil.
     func successor(of delegate: any URLSessionDelegate, for task: URLSessionTask) -> DelegateSet? {
         guard task.core.ownDelegates?.session === delegate else { return nil }
         guard let next = core.delegates, next.session !== delegate else { return nil }

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: MIT
 
-/// A task whose content is delivered to the program, piece by piece or as a whole.
+/// A task that delivers its content to the program in memory: in pieces to the delegate, or as a whole to a completion handler.
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}

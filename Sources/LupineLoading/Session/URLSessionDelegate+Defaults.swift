@@ -2,15 +2,15 @@
 
 public import Foundation
 
-// The default implementations of the delegate methods. If `self` is the delegate of one task, a default calls the session's
-// delegate (see `URLSession.successor(of:for:)`); otherwise it does what happens without a delegate, which its comment names.
-// The default of a method that has two forms first calls the asynchronous form, if the class implements that (see `AsyncForm`).
+// The default implementations of the delegate methods. If `self` is the delegate of one task, a default implementation calls the
+// session's delegate (see `URLSession.successor(of:for:)`). Otherwise it does what a session without a delegate does. The default
+// implementation of a method that has two forms first calls the `async` form, if the class implements that (see `AsyncForm`).
 
 extension URLSessionDelegate {
     /// Does nothing.
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {}
 
-    /// Passes the challenge on to the method for tasks.
+    /// Calls the `async` form. If the class does not implement that either, has the session call the method for tasks.
     public func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -25,7 +25,7 @@ extension URLSessionDelegate {
         }
     }
 
-    /// Passes the challenge on to the method for tasks.
+    /// Records that the class does not implement this form, and has the session call the method for tasks.
     public func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
@@ -35,12 +35,13 @@ extension URLSessionDelegate {
 }
 
 extension URLSessionTaskDelegate {
-    /// Does nothing.
+    /// Calls the method of the session's delegate if `self` is the delegate of one task; otherwise does nothing.
     public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
         session.successor(of: self, for: task)?.task?.urlSession(session, didCreateTask: task)
     }
 
-    /// Continues with the request as it is.
+    /// Calls the `async` form. If the class does not implement that either, calls the method of the session's delegate; without
+    /// one, continues with the unchanged request.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
@@ -58,7 +59,7 @@ extension URLSessionTaskDelegate {
         }
     }
 
-    /// Continues with the request as it is.
+    /// Records that the class does not implement this form, and continues with the unchanged request.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
     ) async -> (URLSession.DelayedRequestDisposition, URLRequest?) {
@@ -66,12 +67,13 @@ extension URLSessionTaskDelegate {
         return (.continueLoading, nil)
     }
 
-    /// Does nothing.
+    /// Calls the method of the session's delegate if `self` is the delegate of one task; otherwise does nothing.
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
         session.successor(of: self, for: task)?.task?.urlSession(session, taskIsWaitingForConnectivity: task)
     }
 
-    /// Follows the redirect.
+    /// Calls the `async` form. If the class does not implement that either, calls the method of the session's delegate; without
+    /// one, follows the redirect.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -91,7 +93,7 @@ extension URLSessionTaskDelegate {
         }
     }
 
-    /// Follows the redirect.
+    /// Records that the class does not implement this form, and follows the redirect.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest
@@ -100,7 +102,8 @@ extension URLSessionTaskDelegate {
         return request
     }
 
-    /// Has the default handling performed.
+    /// Calls the `async` form. If the class does not implement that either, has the session call the method of its delegate;
+    /// without one, answers with the default handling.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -115,7 +118,7 @@ extension URLSessionTaskDelegate {
         }
     }
 
-    /// Has the default handling performed.
+    /// Records that the class does not implement this form, and answers with the default handling.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
@@ -123,7 +126,8 @@ extension URLSessionTaskDelegate {
         return (.performDefaultHandling, URLCredential.notImplemented)
     }
 
-    /// Supplies no stream.
+    /// Calls the `async` form. If the class does not implement that either, calls the method of the session's delegate; without
+    /// one, supplies no stream.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -140,7 +144,7 @@ extension URLSessionTaskDelegate {
         }
     }
 
-    /// Supplies no stream.
+    /// Records that the class does not implement this form, and supplies no stream.
     public func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async
         -> InputStream?
     {
@@ -148,7 +152,8 @@ extension URLSessionTaskDelegate {
         return nil
     }
 
-    /// Asks for the stream with the method without an offset, if the offset is 0.
+    /// Calls the `async` form. If the class does not implement that either, calls the method without an offset if the offset is
+    /// 0; otherwise supplies no stream.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
         completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -163,7 +168,7 @@ extension URLSessionTaskDelegate {
         }
     }
 
-    /// Supplies no stream.
+    /// Records that the class does not implement this form, and supplies no stream.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64
     ) async -> InputStream? {
@@ -171,7 +176,7 @@ extension URLSessionTaskDelegate {
         return nil
     }
 
-    /// Does nothing.
+    /// Calls the method of the session's delegate if `self` is the delegate of one task; otherwise does nothing.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
@@ -182,7 +187,7 @@ extension URLSessionTaskDelegate {
                 totalBytesExpectedToSend: totalBytesExpectedToSend)
     }
 
-    /// Does nothing.
+    /// Calls the method of the session's delegate if `self` is the delegate of one task; otherwise does nothing.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask,
         didReceiveInformationalResponse response: HTTPURLResponse
@@ -191,7 +196,7 @@ extension URLSessionTaskDelegate {
             .urlSession(session, task: task, didReceiveInformationalResponse: response)
     }
 
-    /// Does nothing.
+    /// Calls the method of the session's delegate if `self` is the delegate of one task; otherwise does nothing.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
@@ -199,7 +204,7 @@ extension URLSessionTaskDelegate {
             .urlSession(session, task: task, didFinishCollecting: metrics)
     }
 
-    /// Does nothing.
+    /// Calls the method of the session's delegate if `self` is the delegate of one task; otherwise does nothing.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
     ) {
@@ -209,7 +214,8 @@ extension URLSessionTaskDelegate {
 }
 
 extension URLSessionDataDelegate {
-    /// Allows the content.
+    /// Calls the `async` form. If the class does not implement that either, calls the method of the session's delegate; without
+    /// one, allows the content.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
@@ -227,7 +233,7 @@ extension URLSessionDataDelegate {
         }
     }
 
-    /// Allows the content.
+    /// Records that the class does not implement this form, and allows the content.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
     ) async -> URLSession.ResponseDisposition {
@@ -235,7 +241,7 @@ extension URLSessionDataDelegate {
         return .allow
     }
 
-    /// Does nothing.
+    /// Calls the method of the session's delegate if `self` is the delegate of one task; otherwise does nothing.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
     ) {
@@ -243,7 +249,7 @@ extension URLSessionDataDelegate {
             .urlSession(session, dataTask: dataTask, didBecome: downloadTask)
     }
 
-    /// Does nothing.
+    /// Calls the method of the session's delegate if `self` is the delegate of one task; otherwise does nothing.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask
     ) {
@@ -251,13 +257,14 @@ extension URLSessionDataDelegate {
             .urlSession(session, dataTask: dataTask, didBecome: streamTask)
     }
 
-    /// Does nothing.
+    /// Calls the method of the session's delegate if `self` is the delegate of one task; otherwise does nothing.
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         session.successor(of: self, for: dataTask)?.data?
             .urlSession(session, dataTask: dataTask, didReceive: data)
     }
 
-    /// Stores the response as it is.
+    /// Calls the `async` form. If the class does not implement that either, calls the method of the session's delegate; without
+    /// one, has the unchanged response stored.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask,
         willCacheResponse proposedResponse: CachedURLResponse,
@@ -277,7 +284,7 @@ extension URLSessionDataDelegate {
         }
     }
 
-    /// Stores the response as it is.
+    /// Records that the class does not implement this form, and has the unchanged response stored.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask,
         willCacheResponse proposedResponse: CachedURLResponse
@@ -288,7 +295,7 @@ extension URLSessionDataDelegate {
 }
 
 extension URLSessionDownloadDelegate {
-    /// Does nothing.
+    /// Calls the method of the session's delegate if `self` is the delegate of one task; otherwise does nothing.
     public func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
@@ -299,7 +306,7 @@ extension URLSessionDownloadDelegate {
                 totalBytesWritten: totalBytesWritten, totalBytesExpectedToWrite: totalBytesExpectedToWrite)
     }
 
-    /// Does nothing.
+    /// Calls the method of the session's delegate if `self` is the delegate of one task; otherwise does nothing.
     public func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64
@@ -312,23 +319,23 @@ extension URLSessionDownloadDelegate {
 }
 
 extension URLSessionStreamDelegate {
-    /// Does nothing.
+    /// Calls the method of the session's delegate if `self` is the delegate of one task; otherwise does nothing.
     public func urlSession(_ session: URLSession, readClosedFor streamTask: URLSessionStreamTask) {
         session.successor(of: self, for: streamTask)?.stream?.urlSession(session, readClosedFor: streamTask)
     }
 
-    /// Does nothing.
+    /// Calls the method of the session's delegate if `self` is the delegate of one task; otherwise does nothing.
     public func urlSession(_ session: URLSession, writeClosedFor streamTask: URLSessionStreamTask) {
         session.successor(of: self, for: streamTask)?.stream?.urlSession(session, writeClosedFor: streamTask)
     }
 
-    /// Does nothing.
+    /// Calls the method of the session's delegate if `self` is the delegate of one task; otherwise does nothing.
     public func urlSession(_ session: URLSession, betterRouteDiscoveredFor streamTask: URLSessionStreamTask) {
         session.successor(of: self, for: streamTask)?.stream?
             .urlSession(session, betterRouteDiscoveredFor: streamTask)
     }
 
-    /// Does nothing.
+    /// Calls the method of the session's delegate if `self` is the delegate of one task; otherwise does nothing.
     public func urlSession(
         _ session: URLSession, streamTask: URLSessionStreamTask, didBecome inputStream: InputStream,
         outputStream: OutputStream
@@ -339,7 +346,7 @@ extension URLSessionStreamDelegate {
 }
 
 extension URLSessionWebSocketDelegate {
-    /// Does nothing.
+    /// Calls the method of the session's delegate if `self` is the delegate of one task; otherwise does nothing.
     public func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
     ) {
@@ -347,7 +354,7 @@ extension URLSessionWebSocketDelegate {
             .urlSession(session, webSocketTask: webSocketTask, didOpenWithProtocol: `protocol`)
     }
 
-    /// Does nothing.
+    /// Calls the method of the session's delegate if `self` is the delegate of one task; otherwise does nothing.
     public func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
         didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?
@@ -359,9 +366,9 @@ extension URLSessionWebSocketDelegate {
 
 extension URLCredential {
     /// A marker that the default implementations of the challenge methods return with `.performDefaultHandling`. It tells the
-    /// session that the delegate does not implement the method, so that the session calls the next delegate.
+    /// session that the delegate does not implement the method, so that the session calls the next method or delegate.
     ///
-    /// A delegate that wraps another one and passes its handler on forwards this pair without knowing about it. All other code
-    /// sees the disposition that Apple's system would have used.
+    /// A program's delegate may call another delegate and return its answer; that passes the marker on unchanged. Code that does
+    /// not know the marker sees only the disposition, which is the one that Apple's system uses.
     static let notImplemented = URLCredential(user: "", password: "", persistence: .none)
 }

@@ -4,29 +4,28 @@ public import Foundation
 
 /// The methods that a session calls about itself and about all its tasks.
 ///
-/// Every method of this and the following protocols is optional: each has a default implementation, which does what happens
-/// without a delegate. The session calls all methods on its delegate queue, those about one task one after the other. A
-/// completion handler may be called on any thread; calls after the first are ignored. The task waits until it is called.
+/// Every method of this and the following protocols is optional: each has a default implementation, which does the same as a
+/// session without a delegate. The session calls all methods on its delegate queue, and never two at once for the same task. The
+/// delegate may call a completion handler on any thread. The task waits for the first call and ignores further ones.
 ///
-/// A delegate of one task (`URLSessionTask.delegate`) is asked before the session's, method by method. A default implementation
-/// that is called for such a delegate forwards the call to the session's delegate: this is what "not implemented" means in
-/// Swift.
+/// A task may have a delegate of its own (`URLSessionTask.delegate`). Its methods are called instead of those of the session's
+/// delegate. If it does not implement a method, the default implementation runs, and calls the method of the session's delegate.
 ///
-/// A method with a completion handler has an asynchronous form as well. A class implements one of the two; if it implements
-/// both, the one with the handler is called. The asynchronous form runs on no queue of the session's; when the task is
-/// cancelled, so is the Swift task that it runs in. A class that inherits its conformance from a class with neither form cannot
-/// add one.
+/// A method with a completion handler also has an `async` form. A class implements one of the two forms; if it implements both,
+/// the session calls the one with the handler. The `async` form does not run on the delegate queue. When the task is cancelled,
+/// so is the Swift task that runs the `async` form. A subclass cannot add a form that the class that conforms to the protocol
+/// does not implement.
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
     /// The session has become invalid. Called after the last call for any of its tasks. The error is always nil.
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
 
-    /// A challenge of a connection: whether the server is trusted, or which certificate is shown to it. If the method is not
-    /// implemented, the one for tasks is called.
+    /// A connection asks whether the server is trusted, or for the client certificate to send. If the delegate does not implement
+    /// this method, the session calls the method for tasks.
     func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
 
-    /// The same, asynchronous.
+    /// The `async` form of the method above.
     func urlSession(_ session: URLSession, didReceive challenge: URLAuthenticationChallenge) async -> (
         URLSession.AuthChallengeDisposition, URLCredential?
     )
@@ -42,7 +41,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void)
 
-    /// The same, asynchronous.
+    /// The `async` form of the method above.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
     ) async -> (URLSession.DelayedRequestDisposition, URLRequest?)
@@ -50,50 +49,50 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     /// There is no connectivity, and the task waits for it. Called at most once.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
 
-    /// The server redirects. The handler takes the request to continue with, or nil to deliver the redirect itself as the
-    /// response.
+    /// The server redirects the task. Call the handler with the request to continue with, or with nil to deliver the redirect
+    /// itself as the response.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
 
-    /// The same, asynchronous.
+    /// The `async` form of the method above.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest
     ) async -> URLRequest?
 
-    /// A server or a proxy asks for authentication, or a challenge of the connection was not answered by the method for
-    /// sessions.
+    /// A server or a proxy asks for authentication. Also called for a challenge of the connection, if the delegate does not
+    /// implement the method for sessions.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
 
-    /// The same, asynchronous.
+    /// The `async` form of the method above.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
 
-    /// The body of a streamed upload is needed, for the first time or again. Nil fails the task.
+    /// The task needs the body stream of a streamed upload, for the first time or again. The task fails if the answer is nil.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)
 
-    /// The same, asynchronous.
+    /// The `async` form of the method above.
     func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async
         -> InputStream?
 
-    /// The body of a streamed upload is needed from that byte on. Not called by sessions on Linux, which never resume uploads.
-    /// The default asks for the stream if the offset is 0.
+    /// The task needs the body stream of a streamed upload, from this byte offset on. Never called by sessions on Linux, which do
+    /// not resume uploads. If the offset is 0, the default implementation calls the method without an offset.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
         completionHandler: @escaping @Sendable (InputStream?) -> Void)
 
-    /// The same, asynchronous.
+    /// The `async` form of the method above.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64
     ) async -> InputStream?
 
-    /// More of the body has been sent. The expected total is -1 if it is not known.
+    /// The task has sent a part of its body. The expected total is -1 if it is not known.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64)
@@ -107,18 +106,18 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
 
-    /// The task has completed; the error is nil if the load succeeded. The last call for a task.
+    /// The task has completed; the error is nil if the load succeeded. This is the last call for a task.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 }
 
-/// The methods that a session calls about data and upload tasks without a completion handler.
+/// The methods that a session calls about data and upload tasks that have no completion handler.
 public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
     /// The response has arrived. The task waits until the handler is called with what to do with the content.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
 
-    /// The same, asynchronous.
+    /// The `async` form of the method above.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
     ) async -> URLSession.ResponseDisposition
@@ -136,31 +135,32 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
     /// The next piece of the content has arrived; never empty.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 
-    /// The response may be cached. The handler takes the response to store, or nil to store nothing.
+    /// The session is about to store the response in its cache. Call the handler with the response to store, or with nil to store
+    /// nothing.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask,
         willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void)
 
-    /// The same, asynchronous.
+    /// The `async` form of the method above.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask,
         willCacheResponse proposedResponse: CachedURLResponse
     ) async -> CachedURLResponse?
 }
 
-/// The methods that a session calls about download tasks without a completion handler.
+/// The methods that a session calls about download tasks that have no completion handler.
 public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
-    /// The content is in a file that is removed when the method returns: move it, or open it.
+    /// The content is complete. The session removes the file when the method returns, so move it or open it before.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
 
-    /// More has been written to the file. The expected total is -1 if it is not known.
+    /// The task has written a part of its content to the file. The expected total is -1 if it is not known.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
 
-    /// A download resumes where an earlier one ended.
+    /// The task continues the download of an earlier task at this offset. The expected total is -1 if it is not known.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64)
@@ -168,17 +168,17 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
 
 /// The methods that a session calls about stream tasks.
 public protocol URLSessionStreamDelegate: URLSessionTaskDelegate {
-    /// Nothing more can be read.
+    /// The direction for reading is closed, by the program or by the peer.
     func urlSession(_ session: URLSession, readClosedFor streamTask: URLSessionStreamTask)
 
-    /// Nothing more can be written.
+    /// The direction for writing is closed.
     func urlSession(_ session: URLSession, writeClosedFor streamTask: URLSessionStreamTask)
 
-    /// There is a better route to the host, such as Wi-Fi instead of a modem. Never called: on Linux the kernel chooses the
-    /// route and does not report this.
+    /// There is a better route to the host, such as Wi-Fi instead of a modem. Never called: Linux does not report this.
     func urlSession(_ session: URLSession, betterRouteDiscoveredFor streamTask: URLSessionStreamTask)
 
-    /// `captureStreams()` has taken the connection out of the task, which completes. The streams read from and write to it.
+    /// `captureStreams()` has separated the connection from the task, which completes. The streams read from the connection and
+    /// write to it.
     func urlSession(
         _ session: URLSession, streamTask: URLSessionStreamTask, didBecome inputStream: InputStream,
         outputStream: OutputStream)
@@ -186,7 +186,7 @@ public protocol URLSessionStreamDelegate: URLSessionTaskDelegate {
 
 /// The methods that a session calls about WebSocket tasks.
 public protocol URLSessionWebSocketDelegate: URLSessionTaskDelegate {
-    /// The handshake is complete. The server chose this subprotocol of those that were offered, or none.
+    /// The opening handshake is complete. `protocol` is the offered subprotocol that the server has chosen; nil for none.
     func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?)
 

@@ -2,12 +2,12 @@
 
 public import Foundation
 
-/// A task whose content goes into a temporary file.
+/// A task that writes its content to a temporary file.
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
-    /// Cancels the task, and passes on the data with which another task can resume the download, if the server allows that.
+    /// Cancels the task, and passes the data with which another task can resume the download to the handler.
     ///
     /// - Parameter completionHandler: Called once on the delegate queue, before the task completes: with the data for
-    ///   `downloadTask(withResumeData:)`, or with nil if a download would have to start again.
+    ///   `downloadTask(withResumeData:)`, or with nil if the download cannot be resumed.
     open func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
         core.askForResumeData(completionHandler)
     }

@@ -2,31 +2,33 @@
 
 public import Foundation
 
-/// A load of a session.
+/// Loads one request of the program, with the redirects and challenges that follow from it. The subclasses for streams and
+/// WebSockets open a connection instead.
 ///
 /// A task is created suspended; `resume()` starts it. May be used on any thread. No method calls the delegate or a completion
-/// handler before it returns: they are called on the session's delegate queue. The class is open, so the compiler cannot verify
-/// that it is `Sendable`: its only stored property is a constant, the core.
+/// handler directly: the session calls them on its delegate queue. The class is open, so the compiler cannot verify that it is
+/// `Sendable`. It is, because its only stored property, the core, is a constant.
 open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     /// The state of a task.
     public enum State: Int, Sendable {
-        /// It loads, or waits to load.
+        /// The task loads, or waits to load.
         case running = 0
-        /// It was not resumed, or was suspended.
+        /// The task was not resumed, or was suspended.
         case suspended = 1
-        /// It was cancelled, and has not completed yet.
+        /// The task was cancelled, and has not completed yet.
         case canceling = 2
-        /// It has completed, with or without an error.
+        /// The task has completed, with or without an error.
         case completed = 3
     }
 
-    /// A priority below the usual one.
+    /// A priority lower than the default.
     public static let lowPriority: Float = 0.25
-    /// The priority of a task that is not given another one.
+    /// The priority of a task whose priority the program does not set.
     public static let defaultPriority: Float = 0.5
-    /// A priority above the usual one.
+    /// A priority higher than the default.
     public static let highPriority: Float = 0.75
 
+    /// The implementation of the task.
     let core: TaskCore
 
     /// Creates a task without a session, which does nothing. The methods of `URLSession` create tasks that load.
@@ -40,13 +42,14 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
         super.init()
     }
 
-    /// Whether the task was created in an invalid session, so that it completes without calling the delegate (U-4.4).
+    /// Whether the task was created in an invalidated session. Such a task completes as cancelled, without a call of the delegate
+    /// (U-4.4).
     package var isUnadmitted: Bool { core.isUnadmitted }
 
-    /// The task itself (U-6.9).
+    /// Returns the task itself (U-6.9): a task cannot be copied.
     open override func copy() -> Any { self }
 
-    /// The task itself.
+    /// Returns the task itself: a task cannot be copied.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// The number of the task in its session, starting at 1.
@@ -73,45 +76,46 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     /// The state of the task.
     open var state: State { core.taskState }
 
-    /// The delegate that is asked before the session's. It has to be set before the first `resume()`; later changes are
-    /// ignored.
+    /// The delegate of this task, which is called instead of the session's delegate for the methods that it implements. It has to
+    /// be set before the first `resume()`; later changes are ignored.
     open var delegate: (any URLSessionTaskDelegate)? {
         get { core.delegate }
         set { core.delegate = newValue }
     }
 
     /// Whether the response is cached unchanged, without calling `urlSession(_:dataTask:willCacheResponse:completionHandler:)` of
-    /// the session's delegate (U-12.6). Read when the response is complete.
+    /// the session's delegate (U-12.6). The task reads this property when the response is complete.
     package final var storesWithoutAsking: Bool {
         get { core.storesWithoutAsking }
         set { core.storesWithoutAsking = newValue }
     }
 
-    /// The credential with which the task answers challenges, instead of the credentials that the session knows (U-11.4); nil for
-    /// none. Set before the task is resumed, and again when the program replaces it. May be used on any thread.
+    /// The credential with which the task answers challenges, instead of the credentials in the session's storage (U-11.4). Nil
+    /// uses those. `Lupine` sets it before it resumes the task, and again when the program replaces the credential. May be used
+    /// on any thread.
     package final var ownCredential: URLCredential? {
         get { core.credential }
         set { core.credential = newValue }
     }
 
-    /// Makes the task load on behalf of a task of another session: with the cookies and credentials of that task and its
-    /// session. Call it before the task is resumed, on any thread.
-    package final func load(for principal: URLSessionTask) { core.loadOnBehalf(of: principal.core) }
+    /// Makes the task load on behalf of a task of another session, the principal: with the cookies and credentials of the
+    /// principal and its session. May be called on any thread, before the task is resumed.
+    package final func loadOnBehalf(of principal: URLSessionTask) { core.loadOnBehalf(of: principal.core) }
 
-    /// Returns whether the task's session evaluates servers as `session` does, and presents the same identity. False once the
-    /// task has finished. May be called on any thread.
-    package final func isSecured(as session: URLSession) -> Bool {
-        core.session?.core.isSecured(as: session.core) ?? false
+    /// Returns whether the task's session evaluates servers as `session` does, and presents the same client certificate. Returns
+    /// false once the task has finished. May be called on any thread.
+    package final func hasSameTLSPolicy(as session: URLSession) -> Bool {
+        core.session?.core.hasSameTLSPolicy(as: session.core) ?? false
     }
 
-    /// Stores the cookies of a response that did not come over the network, if the task's session stores any (U-13.13). Has no
-    /// effect once the task has finished. May be called on any thread.
+    /// Stores the cookies of a response that was not received from the network, if the task's session stores cookies (U-13.13).
+    /// Has no effect once the task has finished. May be called on any thread.
     package final func storeCookies(of response: HTTPURLResponse, to request: URLRequest) {
         guard let settings = core.session?.core.context.settings else { return }
         HopAssembly.storeCookies(of: response, to: request, settings)
     }
 
-    /// Whether a redirect has led to another origin than that of the original request. May be used on any thread.
+    /// Whether the task has followed a redirect to an origin other than that of the original request. May be used on any thread.
     package final var hasLeftOrigin: Bool { core.hasLeftOrigin }
 
     /// The options of the task's session; the defaults once the task has finished.
@@ -122,26 +126,27 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     /// Starts or continues a suspended task. Has no effect on a cancelled or completed task.
     open func resume() { core.resume() }
 
-    /// Suspends the task: no bytes move until `resume()`. One `resume()` undoes any number of calls. Has no effect on a task that
-    /// was not resumed, or that was cancelled or has completed.
+    /// Suspends the task: it sends and receives nothing until `resume()` is called. One call of `resume()` is enough after
+    /// several calls of `suspend()`. Has no effect on a task that was not resumed, was cancelled, or has completed.
     open func suspend() { core.suspend() }
 
     /// Ends the task with `URLError.cancelled`. Returns at once; the completion follows on the delegate queue. Has no effect on a
     /// completed task.
     open func cancel() { core.cancel() }
 
-    /// Holds or releases the delivery of content, and of everything after it including the completion. While it is held, the load
-    /// reads until the limit for undelivered content is reached, so that a slow consumer slows the peer. A cancelled task ends
-    /// even while it is held. May be called on any thread.
+    /// Stops the delivery of content, and of all callbacks after it including the completion (true), or continues it (false).
+    ///
+    /// While content is held, the load reads until the limit for undelivered content is reached; then the server has to wait. A
+    /// cancelled task ends even while its content is held. May be called on any thread.
     package func holdContent(_ isHeld: Bool) { core.holdContent(isHeld) }
 
-    /// Declares that the delegate only collects the content, so that the content is delivered in large pieces instead of in the
-    /// server's chunks. Call it before the task is resumed.
+    /// Declares that the delegate only collects the content, so that the task delivers it in large pieces instead of in the
+    /// server's chunks. Must be called before the task is resumed.
     ///
     /// - Parameters:
-    ///   - consumer: Receives the content and the end instead of the delegate; retained until the task has ended. Nil to deliver
-    ///     both to the delegate.
-    ///   - limit: The greatest length of the content; longer content fails the task.
+    ///   - consumer: Receives the content and the completion instead of the delegate; retained until the task has ended. Nil to
+    ///     deliver both to the delegate.
+    ///   - limit: The maximum length of the content; longer content fails the task.
     package final func collectContent(
         for consumer: (any TaskConsumer)? = nil, upTo limit: CollectedBodyLimit = .standard
     ) {
@@ -151,21 +156,21 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     /// The consumer of the task's content; nil without one, and once the task has completed. May be used on any thread.
     package final var consumer: (any TaskConsumer)? { core.consumer }
 
-    /// Makes the task prefer connections of the event loop that runs the program's Swift task. Call it before the task is
+    /// Makes the task prefer connections of the event loop that runs the program's Swift task. Must be called before the task is
     /// resumed.
     package func prefer(_ preference: LoopPreference) { core.prefer(preference) }
 
-    /// The priority among the tasks that wait for a connection, limited to 0...1. Over HTTP/2 it also decides whose content is
-    /// sent first, and which urgency the server is told for the response (RFC 9218).
+    /// The priority among the tasks that wait for a connection, from 0 to 1; other values are limited to that range. Over HTTP/2
+    /// it also decides which task's content is sent first, and which urgency the request asks for its response (RFC 9218).
     open var priority: Float {
         get { core.priority }
         set { core.priority = newValue }
     }
 
-    /// The progress of the task, sent and received bytes together. Cancelling it cancels the task.
+    /// The progress of the task, which counts sent and received bytes together. Cancelling the progress cancels the task.
     open var progress: Progress { core.progress }
 
-    /// The number of bytes of decoded content that were received.
+    /// The number of bytes of content that were received, counted after decoding.
     open var countOfBytesReceived: Int64 { core.counts.received }
 
     /// The number of bytes of the body that were sent.

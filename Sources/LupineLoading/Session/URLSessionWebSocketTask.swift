@@ -18,13 +18,13 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
 
     /// Why a connection was closed (RFC 6455 §7.4.1).
     public enum CloseCode: Int, Sendable {
-        /// None of the others, or the connection is not closed.
+        /// The connection is not closed, or its close code has no case in this enumeration.
         case invalid = 0
         /// The purpose of the connection is fulfilled.
         case normalClosure = 1000
-        /// An endpoint goes away.
+        /// An endpoint goes away: the server shuts down, or the program no longer needs the connection.
         case goingAway = 1001
-        /// A protocol error.
+        /// An endpoint has violated the protocol.
         case protocolError = 1002
         /// A type of data was received that cannot be accepted.
         case unsupportedData = 1003
@@ -46,6 +46,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         case tlsHandshakeFailure = 1015
     }
 
+    /// The implementation of the task's own methods.
     let socket: WebSocketCore
 
     init(_ core: TaskCore, _ socket: WebSocketCore) {
@@ -53,24 +54,25 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         super.init(core)
     }
 
-    /// The largest message that is received, initially 1 MiB. A larger one ends the task with `EMSGSIZE`.
+    /// The maximum length in bytes of a received message; 1 MiB by default. A longer message ends the task with `EMSGSIZE`.
     open var maximumMessageSize: Int {
         get { socket.messageLimit }
         set { socket.messageLimit = max(0, newValue) }
     }
 
-    /// The close code: the server's, or the one given to `cancel(with:reason:)`; `invalid` while there is neither.
-    open var closeCode: CloseCode { socket.closure.code }
+    /// The close code: the argument of `cancel(with:reason:)` if the program has closed the connection, otherwise that of the
+    /// server; `invalid` as long as neither side has closed the connection.
+    open var closeCode: CloseCode { socket.closeStatus.code }
 
     /// The reason that was sent with the close code; nil if there was none.
-    open var closeReason: Data? { socket.closure.reason }
+    open var closeReason: Data? { socket.closeStatus.reason }
 
     /// Sends a message.
     ///
     /// - Parameters:
     ///   - message: Text or data.
-    ///   - completionHandler: Called on the delegate queue, without an error once the message is written, otherwise with the
-    ///     reason of the failure.
+    ///   - completionHandler: Called on the delegate queue: with nil once the message is written to the kernel, or with the error
+    ///     if sending failed.
     open func send(_ message: Message, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         socket.send(WebSocketMessage(message), completionHandler)
     }
@@ -84,7 +86,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         }
     }
 
-    /// Receives a message. Calls are served in order.
+    /// Receives a message. If several calls wait, messages go to them in the order of the calls.
     ///
     /// - Parameter completionHandler: Called on the delegate queue with a complete message, or with the error that ended the
     ///   task.
@@ -101,13 +103,14 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         }
     }
 
-    /// Holds or releases the delivery of messages to `receive`. While it is held, reading pauses once many messages wait. When
-    /// the connection has ended, all messages that arrived are delivered.
-    package func holdMessages(_ isHeld: Bool) { socket.setDeliveryHeld(isHeld) }
+    /// Stops delivering messages to `receive` (true), or delivers them again (false). While messages are held, reading pauses
+    /// once many of them wait. When the connection has ended, all messages that arrived are delivered.
+    package func holdMessages(_ isHeld: Bool) { socket.holdMessages(isHeld) }
 
     /// Sends a ping. Pings from the server are answered automatically.
     ///
-    /// - Parameter pongReceiveHandler: Called on the delegate queue when the pong is received, or with the reason of the failure.
+    /// - Parameter pongReceiveHandler: Called on the delegate queue: with nil when the pong is received, or with the error that
+    ///   ended the connection.
     open func sendPing(pongReceiveHandler: @escaping @Sendable ((any Error)?) -> Void) {
         socket.ping(pongReceiveHandler)
     }
@@ -121,19 +124,19 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         }
     }
 
-    /// Closes the connection: sends the waiting messages, then a close frame, and waits up to five seconds for the server's. The
-    /// task then completes without an error. A task that is not connected is cancelled.
+    /// Closes the connection: sends the waiting messages, then a close frame, and waits up to five seconds for the server's close
+    /// frame. The task then completes without an error. A task that is not connected is cancelled.
     ///
     /// - Parameters:
-    ///   - closeCode: The code. If it must not be sent, the close frame has no code.
-    ///   - reason: UTF-8; cut off after 123 bytes.
+    ///   - closeCode: The close code. If it is one that must not be sent, the close frame has neither code nor reason.
+    ///   - reason: The reason in UTF-8; cut off after 123 bytes. Omitted if it is not valid UTF-8.
     open func cancel(with closeCode: CloseCode, reason: Data?) {
         if !socket.close(closeCode, reason: reason) { cancel() }
     }
 }
 
 extension WebSocketMessage {
-    /// Creates the codec's message for a message of the program.
+    /// Converts a message of the program for the codec.
     init(_ message: URLSessionWebSocketTask.Message) {
         switch message {
         case .data(let data): self.init(.binary, Array(data))
@@ -143,7 +146,7 @@ extension WebSocketMessage {
 }
 
 extension URLSessionWebSocketTask.Message {
-    /// Creates the program's message for a received one. The codec has checked that text is UTF-8.
+    /// Converts a received message. The codec has already checked that text is UTF-8.
     init(_ message: WebSocketMessage) {
         switch message.kind {
         case .binary: self = .data(Data(message.octets))

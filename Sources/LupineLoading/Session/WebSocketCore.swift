@@ -4,71 +4,80 @@ internal import Foundation
 internal import LupineHTTP
 internal import LupineTransport
 
-/// The implementation of a WebSocket task: queues messages that wait for the connection or for a receiver, receivers that wait
+/// The implementation of a WebSocket task. Queues messages that wait for the connection or for a receiver, receivers that wait
 /// for a message, and pings that wait for a pong (U-8.4 to U-8.11). A receiver is the handler of one `receive` call.
 ///
-/// May be called on any thread. Calls every handler exactly once, in order, on the delegate queue: through `post`, which runs its
-/// jobs serially. Messages that arrived before the end can still be received after it.
+/// May be called on any thread. Calls every handler exactly once, in order, on the delegate queue: through `post`, which adds
+/// jobs to that queue. Messages that arrived before the end can still be received after it.
 final class WebSocketCore: WebSocketOwner {
     typealias ReceiveHandler = @Sendable (Result<WebSocketMessage, any Error>) -> Void
+    /// The handler of a sent message or ping; its argument is nil if sending has succeeded.
     typealias SendHandler = @Sendable ((any Error)?) -> Void
 
     /// How the WebSocket ended.
     enum Ending: Sendable {
         /// By a close frame of either side.
-        case closed(Closure)
+        case closed(CloseStatus)
         case failed(any Error)
     }
 
     /// The content of a close frame, as the program sees it.
-    struct Closure: Hashable, Sendable {
+    struct CloseStatus: Hashable, Sendable {
         var code = URLSessionWebSocketTask.CloseCode.invalid
         var reason: Data?
     }
 
-    /// A command to the `WebSocketDriver`, performed on its loop.
+    /// A command to the `WebSocketDriver`, performed on the driver's event loop.
     private enum Command: Sendable {
+        /// Sends a message. Messages are numbered from 1.
         case send(WebSocketMessage, number: Int)
         case ping
+        /// Sends a close frame, which starts the closing handshake.
         case close(WebSocketClosure)
         case setMessageLimit(Int)
+        /// Delivers received messages again.
         case resume
+        /// Stops delivering received messages, so that reading stops, too.
         case pause
     }
 
     private enum Phase: Sendable {
         case connecting
         case open(EventLoop, LoopBound<WebSocketDriver>)
-        /// The error is the one for further calls.
+        /// The WebSocket has ended; further calls fail with this error.
         case ended(any Error)
     }
 
     private struct State: Sendable {
         var phase = Phase.connecting
+        /// The commands that the driver has not performed.
         var commands = Queue<Command>()
-        /// Whether the delegate was told that the connection is open: messages are delivered only after that.
+        /// Whether the delegate's `didOpenWithProtocol` was called. Messages are delivered only after that call.
         var isAnnounced = false
         /// Whether `drain` runs or is scheduled on the loop.
         var isDraining = false
         /// Whether this side has started the closing handshake.
         var isClosing = false
-        /// Whether the task is suspended: then the commands wait.
+        /// Whether the task is suspended, so that the commands wait.
         var isSuspended = false
         /// The close code and reason: of this side if it has started the closing handshake, otherwise of the peer.
-        var closure = Closure()
-        /// Received messages that wait for a receiver, and the sum of their lengths.
+        var closeStatus = CloseStatus()
+        /// Received messages that wait for a receiver.
         var messages = Queue<WebSocketMessage>()
+        /// The total length in bytes of `messages`.
         var messageBytes = 0
-        /// Whether the driver was told to stop reading, because many messages wait for a receiver.
+        /// Whether this object has paused the driver's reading, because many messages wait for a receiver.
         var isReadingPaused = false
-        /// Whether receivers get no messages for now, see `setDeliveryHeld`.
-        var isDeliveryHeld = false
+        /// Whether received messages wait, although there may be receivers, see `holdMessages`.
+        var holdsMessages = false
+        /// The receivers that wait for a message.
         var receivers = Queue<ReceiveHandler>()
-        /// Sent messages that are not yet written to the kernel; numbered from 1.
+        /// The handlers of sent messages that are not yet written to the kernel, with the numbers of the messages.
         var sends = Queue<(number: Int, handler: SendHandler)>()
         var lastSendNumber = 0
         /// The handlers of pings without a pong, in order.
         var pings = Queue<SendHandler>()
+        /// The maximum length in bytes of a received message.
         var messageLimit = WebSocketCodec.defaultMessageLimit
 
         /// The error for further calls; nil while the WebSocket has not ended.
@@ -78,7 +87,8 @@ final class WebSocketCore: WebSocketOwner {
         }
     }
 
-    typealias Poster = @Sendable (@escaping @Sendable () -> Void) -> Void
+    /// Adds a job to the delegate queue, which runs its jobs one after the other.
+    typealias Poster = @Sendable (_ job: @escaping @Sendable () -> Void) -> Void
 
     /// A struct, because a closure stored directly in a lock gets one more reabstraction thunk at each access.
     private struct Callbacks: Sendable {
@@ -89,19 +99,20 @@ final class WebSocketCore: WebSocketOwner {
     private let callbacks = Lock(Callbacks())
     private let state = Lock(State())
 
-    /// Sets the closure that adds jobs to the delegate queue, in order. Call it before anything else.
+    /// Sets the closure that adds jobs to the delegate queue. Must be called before all other methods.
     func setPoster(_ post: @escaping Poster) { callbacks.withLock { $0.post = post } }
 
-    /// Sets the handler for the end. It is called once, on the delegate queue, unless `abort` ends the WebSocket.
+    /// Sets the handler for the end. It is called once, on the delegate queue. It is not called if `abort` ends the WebSocket.
     func setEndHandler(_ handler: @escaping @Sendable (Ending) -> Void) {
         callbacks.withLock { $0.onEnd = handler }
     }
 
+    /// Adds a job to the delegate queue.
     private func post(_ job: @escaping @Sendable () -> Void) { callbacks.withLock { $0.post }?(job) }
 
     // MARK: called by the task
 
-    /// The size of the largest message that is received.
+    /// The maximum length in bytes of a received message. A longer message ends the WebSocket with the error `EMSGSIZE`.
     var messageLimit: Int {
         get { state.withLock { $0.messageLimit } }
         set {
@@ -109,7 +120,7 @@ final class WebSocketCore: WebSocketOwner {
         }
     }
 
-    /// Sends a message; the handler is called when it is written.
+    /// Sends a message. Calls the handler when the message is written to the kernel, or when sending has failed.
     func send(_ message: WebSocketMessage, _ handler: @escaping SendHandler) {
         let failure = state.withLock { state -> (any Error)? in
             if let error = state.endError { return error }
@@ -122,7 +133,7 @@ final class WebSocketCore: WebSocketOwner {
         scheduleDrain()
     }
 
-    /// Sends a ping; the handler is called when a pong is received.
+    /// Sends a ping. Calls the handler when a pong is received, or when the WebSocket has ended without one.
     func ping(_ handler: @escaping SendHandler) {
         let failure = state.withLock { state -> (any Error)? in
             if let error = state.endError { return error }
@@ -134,27 +145,32 @@ final class WebSocketCore: WebSocketOwner {
         scheduleDrain()
     }
 
-    /// Receives the next message.
+    /// Receives the next message. Calls the handler with the message, or with the error that has ended the WebSocket.
     func receive(_ handler: @escaping ReceiveHandler) {
         state.withLock { $0.receivers.append(handler) }
         post { self.deliver() }
     }
 
-    /// Holds or releases the delivery of messages to receivers. While it is held, reading pauses once many messages wait. After
-    /// the end, all messages that arrived before it are delivered, whether delivery is held or not.
-    func setDeliveryHeld(_ isHeld: Bool) {
+    /// Stops delivering messages to receivers (true), or delivers them again (false).
+    ///
+    /// While messages are held, reading pauses once many of them wait. After the end of the WebSocket, the messages that arrived
+    /// before it are delivered even while they are held.
+    func holdMessages(_ isHeld: Bool) {
         let wasHeld = state.withLock { state in
-            defer { state.isDeliveryHeld = isHeld }
-            return state.isDeliveryHeld
+            defer { state.holdsMessages = isHeld }
+            return state.holdsMessages
         }
         if wasHeld, !isHeld { post { self.deliver() } }
     }
 
-    /// The close code and reason.
-    var closure: Closure { state.withLock { $0.closure } }
+    /// The close code and reason: of this side if it has started the closing handshake, otherwise of the peer.
+    var closeStatus: CloseStatus { state.withLock { $0.closeStatus } }
 
-    /// Starts the closing handshake after the queued messages (RFC 6455 §7.1.2). Omits a code or reason that cannot be sent.
+    /// Starts the closing handshake after the queued messages (RFC 6455 §7.1.2). Has no effect if the handshake has begun.
     ///
+    /// - Parameters:
+    ///   - code: The close code. If it must not be sent, the close frame is empty.
+    ///   - reason: The reason; omitted if it is not valid UTF-8.
     /// - Returns: False if there is no open connection.
     func close(_ code: URLSessionWebSocketTask.CloseCode, reason: Data?) -> Bool {
         let reason = reason.map { Self.validUTF8(Array($0)) } ?? []
@@ -164,12 +180,13 @@ final class WebSocketCore: WebSocketOwner {
         let isOpen = state.withLock { state -> Bool in
             if case .ended = state.phase { return false }
             if !state.isClosing {
-                state.closure = Closure(code: code, reason: Self.nonEmptyData(frame.reason))
+                state.closeStatus = CloseStatus(code: code, reason: Self.nonEmptyData(frame.reason))
             }
+            // A second call returns true; a call before the connection is open returns false.
             guard case .open = state.phase, !state.isClosing else { return state.isClosing }
             state.isClosing = true
             state.commands.append(.close(frame))
-            // The driver has to read up to the peer's close frame, also while messages wait or the task is suspended.
+            // The driver has to read up to the peer's close frame, even if reading was paused or the task is suspended.
             state.isReadingPaused = false
             state.isSuspended = false
             state.commands.append(.resume)
@@ -179,54 +196,59 @@ final class WebSocketCore: WebSocketOwner {
         return isOpen
     }
 
-    /// The reason if it is valid UTF-8, otherwise nothing; `WebSocketClosure` shortens it.
+    /// Returns the reason if it is valid UTF-8, otherwise an empty one. `WebSocketClosure` shortens a reason that is too long.
     private static func validUTF8(_ reason: [UInt8]) -> [UInt8] {
         var progress = UTF8Progress()
         return progress.validate(reason.span) == nil && progress.isBetweenCharacters ? reason : []
     }
 
+    /// Converts a reason for the program, to which an absent reason is nil.
     private static func nonEmptyData(_ reason: [UInt8]) -> Data? { reason.isEmpty ? nil : Data(reason) }
 
-    /// Suspends or resumes the task: while it is suspended, nothing is sent, and nothing is read beyond what is in flight
-    /// already.
+    /// Suspends or resumes the task. While it is suspended, commands wait, so that nothing new is sent, and the driver delivers
+    /// no messages.
     func setSuspended(_ isSuspended: Bool) {
         state.withLock { state in
             state.commands.append(isSuspended ? .pause : .resume)
             if !isSuspended { state.isSuspended = false }
         }
-        // Scheduled before `isSuspended` is set, which would keep the command in the queue.
+        // Called before `isSuspended` is set, because `scheduleDrain` does nothing while the task is suspended, so that the
+        // driver would never perform `.pause`.
         scheduleDrain()
         if isSuspended { state.withLock { $0.isSuspended = true } }
     }
 
-    /// Ends the WebSocket at once without a closing handshake: waiting handlers get `error`. Has no effect after the end.
+    /// Ends the WebSocket at once, without a closing handshake. Waiting handlers get `error`. Has no effect after the end.
     func abort(_ error: any Error) {
-        // Not a command, because commands wait while the task is suspended.
-        guard case .open(let loop, let driver) = end(error, nil) else { return }
+        // Does not add a command, because commands wait while the task is suspended.
+        guard case .open(let loop, let driver) = end(error, reporting: nil) else { return }
+        // The result is false if the loop has ended; then its connections are closed.
         _ = loop.execute { driver.value.abort() }
     }
 
     // MARK: called on the loop
 
-    /// Called on the loop when the handshake is complete.
+    /// Begins to send and deliver messages. The load calls this on the loop when the opening handshake is complete.
     ///
     /// - Parameters:
     ///   - driver: The driver of the connection; aborted if the WebSocket has ended already.
     ///   - loop: The loop of the connection.
-    ///   - announce: Tells the delegate that the connection is open. Called when the phase is `open`, so that the delegate can
-    ///     close the connection, and before any queued message is written.
+    ///   - announce: Has the delegate's `didOpenWithProtocol` called. This method calls it after the phase has changed to `open`,
+    ///     so that the delegate can close the connection, and before a queued message is written.
     func open(
         _ driver: WebSocketDriver, on loop: EventLoop, announcing announce: () -> Void
     ) {
         let isOpened = state.withLock { state -> Bool in
             guard case .connecting = state.phase else { return false }
             state.phase = .open(loop, LoopBound(driver, on: loop))
+            // Set here, because this method calls `drain` itself, at its end.
             state.isDraining = true
             return true
         }
         guard isOpened else { return driver.abort() }
         announce()
-        // An earlier `receive` may have posted a delivery; `isAnnounced` keeps messages behind the delegate's call.
+        // This job runs after the delegate's call. An earlier `receive` may have posted a job that runs before it; as long as
+        // `isAnnounced` is false, that job delivers no message.
         post {
             self.state.withLock { $0.isAnnounced = true }
             self.deliver()
@@ -235,32 +257,36 @@ final class WebSocketCore: WebSocketOwner {
         drain(into: driver, on: loop)
     }
 
+    /// The driver has received a message. Returns whether the driver is to deliver further messages.
     func webSocketReceived(_ message: WebSocketMessage) -> Demand {
-        let (demand, mayDeliver) = state.withLock { state -> (Demand, Bool) in
+        let (demand, canDeliver) = state.withLock { state -> (Demand, Bool) in
             if case .ended = state.phase { return (.more, false) }
-            let isFull =
+            let isQueueFull =
                 state.messageBytes > max(state.messageLimit, Self.dropBytes)
                 || state.messages.count >= Self.dropMessages
-            // The closing handshake must not wait for a receiver, which may never be added: further messages are dropped.
-            if state.isClosing, isFull { return (.enough, false) }
+            // During the closing handshake reading continues up to the peer's close frame, even if the program adds no receiver.
+            // So messages that do not fit are dropped.
+            if state.isClosing, isQueueFull { return (.enough, false) }
             state.messages.append(message)
             state.messageBytes += message.octets.count
-            // Reading pauses even if a receiver waits, because the delegate queue may be busy for long.
+            // Reading pauses even if a receiver waits, because the delegate queue may be busy for a long time.
             state.isReadingPaused =
                 !state.isClosing
                 && (state.messageBytes > Self.pauseBytes || state.messages.count >= Self.pauseMessages)
-            let mayDeliver = !state.receivers.isEmpty && !state.isDeliveryHeld
-            return (state.isReadingPaused ? .pause : .more, mayDeliver)
+            let canDeliver = !state.receivers.isEmpty && !state.holdsMessages
+            return (state.isReadingPaused ? .pause : .more, canDeliver)
         }
-        if mayDeliver { post { self.deliver() } }
+        if canDeliver { post { self.deliver() } }
         return demand
     }
 
+    /// The driver has received a pong, which answers the oldest ping.
     func webSocketReceivedPong() {
         let handler = state.withLock { $0.pings.popFirst() }
         if let handler { post { handler(nil) } }
     }
 
+    /// The driver has written all messages up to this number to the kernel.
     func webSocketWrote(through number: Int) {
         let handlers = state.withLock { state -> [SendHandler] in
             var handlers: [SendHandler] = []
@@ -273,43 +299,48 @@ final class WebSocketCore: WebSocketOwner {
         if !handlers.isEmpty { post { for handler in handlers { handler(nil) } } }
     }
 
+    /// The connection has ended.
     func webSocketEnded(_ outcome: WebSocketClosing.Outcome, _ error: TransportError?) {
         switch outcome {
-        case .peerClosed(let closure), .locallyClosed(let closure, answer: _):
-            let closure = Self.reportedClosure(closure)
-            state.withLock { if !$0.isClosing { $0.closure = closure } }
-            end(Self.connectionLost(nil), .closed(self.closure))
+        case .peerClosed(let frame), .locallyClosed(let frame, answer: _):
+            let closeStatus = Self.closeStatus(of: frame)
+            state.withLock { if !$0.isClosing { $0.closeStatus = closeStatus } }
+            end(Self.connectionLost(nil), reporting: .closed(self.closeStatus))
         case .failed(.messageTooBig):
             let error = NSError(domain: NSPOSIXErrorDomain, code: Int(POSIXErrorCode.EMSGSIZE.rawValue))
-            end(error, .failed(error))
+            end(error, reporting: .failed(error))
         case .failed(let fault):
             let error = URLError.loading(.badServerResponse, url: nil, underlying: fault)
-            end(error, .failed(error))
+            end(error, reporting: .failed(error))
         case .lost:
             let error = Self.connectionLost(error)
-            end(error, .failed(error))
+            end(error, reporting: .failed(error))
         }
     }
 
     // MARK: on the delegate queue
 
-    /// Delivers messages to receivers, one at a time, because a receiver asks for the next message in its handler.
+    /// Delivers messages to receivers, until no message or no receiver waits. Delivers one message at a time, because a receiver
+    /// usually calls `receive` again, which adds the next receiver.
     private func deliver() {
         while let (receiver, result) = nextDelivery() {
             receiver(result)
         }
     }
 
+    /// Removes and returns the first receiver, with the message for it or, if there are no more messages, with the error that has
+    /// ended the WebSocket. Returns nil if nothing can be delivered now.
     private func nextDelivery() -> (ReceiveHandler, Result<WebSocketMessage, any Error>)? {
         var resumesReading = false
         let delivery = state.withLock { state -> (ReceiveHandler, Result<WebSocketMessage, any Error>)? in
+            // The receiver stays in the queue if there is nothing to deliver to it.
             guard let receiver = state.receivers.first else { return nil }
             if state.messages.isEmpty {
                 guard case .ended(let error) = state.phase else { return nil }
                 _ = state.receivers.popFirst()
                 return (receiver, .failure(error))
             }
-            guard state.isAnnounced, !state.isDeliveryHeld || state.endError != nil,
+            guard state.isAnnounced, !state.holdsMessages || state.endError != nil,
                 let message = state.messages.popFirst()
             else { return nil }
             state.messageBytes -= message.octets.count
@@ -327,37 +358,39 @@ final class WebSocketCore: WebSocketOwner {
         return delivery
     }
 
-    /// Moves to the phase `ended`, if that is not the phase already, and has the waiting handlers called with `error`.
+    /// Changes the phase to `ended` and calls the waiting handlers with `error`, on the delegate queue. Has no effect if the
+    /// WebSocket has ended already.
     ///
     /// - Parameters:
     ///   - error: The error for waiting handlers and further calls.
     ///   - ending: The ending to report to the end handler; nil if the task itself ends the WebSocket.
     /// - Returns: The previous phase.
     @discardableResult
-    private func end(_ error: any Error, _ ending: Ending?) -> Phase {
+    private func end(_ error: any Error, reporting ending: Ending?) -> Phase {
         let previous = state.withLock { state -> Phase in
             let previous = state.phase
-            if case .ended = previous {} else { state.phase = .ended(error) }
+            if state.endError == nil { state.phase = .ended(error) }
             return previous
         }
         if case .ended = previous { return previous }
         post {
+            // Delivers the messages that arrived before the end, then the error, to the receivers.
             self.deliver()
-            let waiting = self.state.withLock { state -> [SendHandler] in
+            let sendHandlers = self.state.withLock { state -> [SendHandler] in
                 state.sends.takeAll().map(\.handler) + state.pings.takeAll()
             }
-            for handler in waiting { handler(error) }
+            for handler in sendHandlers { handler(error) }
             if let ending { self.callbacks.withLock { $0.onEnd }?(ending) }
         }
         return previous
     }
 
-    /// The program's view of a close frame: a code without a name is `invalid` (U-8.8).
-    private static func reportedClosure(_ frame: WebSocketClosure) -> Closure {
+    /// Converts a close frame for the program. A code that has no case in `CloseCode` becomes `invalid` (U-8.8).
+    private static func closeStatus(of frame: WebSocketClosure) -> CloseStatus {
         let code = frame.code.map {
             URLSessionWebSocketTask.CloseCode(rawValue: Int($0.rawValue)) ?? .invalid
         }
-        return Closure(code: code ?? .noStatusReceived, reason: nonEmptyData(frame.reason))
+        return CloseStatus(code: code ?? .noStatusReceived, reason: nonEmptyData(frame.reason))
     }
 
     // MARK: commands to the driver
@@ -373,7 +406,8 @@ final class WebSocketCore: WebSocketOwner {
         if isEnqueued { scheduleDrain() }
     }
 
-    /// Schedules `drain` on the loop, unless there is no connection, the task is suspended, or it is scheduled already.
+    /// Schedules `drain` on the loop. Does nothing if there is no open connection, if the task is suspended, or if `drain` is
+    /// scheduled already.
     private func scheduleDrain() {
         let connection = state.withLock { state -> (EventLoop, LoopBound<WebSocketDriver>)? in
             guard case .open(let loop, let driver) = state.phase, !state.isDraining, !state.isSuspended
@@ -382,18 +416,20 @@ final class WebSocketCore: WebSocketOwner {
             return (loop, driver)
         }
         guard let (loop, driver) = connection else { return }
+        // The result is false if the loop has ended; then there is no connection to send to.
         _ = loop.execute { self.drain(into: driver.value, on: loop) }
     }
 
-    /// Performs the queued commands, over several turns of the loop if they are many.
+    /// Performs the queued commands. Spreads them over several turns of the loop if they are many.
     private func drain(into driver: WebSocketDriver, on loop: EventLoop) {
-        loop.repeatGivingWay { [self] in
+        loop.repeatAcrossTurns { [self] in
             guard let command = nextCommand() else { return false }
             perform(command, on: driver)
             return true
         }
     }
 
+    /// Removes and returns the next command. If there is none, ends draining, so that the next command schedules `drain` again.
     private func nextCommand() -> Command? {
         state.withLock { state in
             let command = state.commands.popFirst()
@@ -402,20 +438,21 @@ final class WebSocketCore: WebSocketOwner {
         }
     }
 
+    /// Performs a command. Must be called on the loop.
     private func perform(_ command: Command, on driver: WebSocketDriver) {
         switch command {
         case .send(let message, let number):
             if !driver.send(message, number: number) { failSend(number) }
-        // If the closing handshake has begun, no ping is sent; `end` fails its handler.
+        // The result is false if the closing handshake has begun, so that no ping is sent. Then `end` calls the handler.
         case .ping: _ = driver.ping()
-        case .close(let closure): driver.close(closure)
+        case .close(let frame): driver.close(frame)
         case .setMessageLimit(let limit): driver.setMessageLimit(limit)
         case .resume: driver.resume()
         case .pause: driver.pause()
         }
     }
 
-    /// Fails a message that was sent after the close frame.
+    /// Calls the handler of a message with an error, because the close frame was sent before the message.
     private func failSend(_ number: Int) {
         let handler = state.withLock { state in
             state.sends.removeFirst { $0.number == number }?.handler
@@ -423,18 +460,21 @@ final class WebSocketCore: WebSocketOwner {
         if let handler { post { handler(Self.connectionLost(nil)) } }
     }
 
+    /// Returns the error for a connection that is closed, or that was lost for this reason.
     private static func connectionLost(_ cause: TransportError?) -> URLError {
         URLError.loading(
             .networkConnectionLost, url: nil,
             reason: cause.map { "\($0)" } ?? "the web socket is closed", underlying: cause)
     }
 
-    /// Reading pauses when more than `pauseBytes` bytes, or at least `pauseMessages` messages, wait for receivers. It resumes at
-    /// half of both.
+    /// Reading pauses when messages of more than this many bytes wait for receivers (1 MiB). It resumes when at most half of the
+    /// bytes, and half of `pauseMessages`, wait.
     private static let pauseBytes = 1 << 20
+    /// Reading pauses when at least this many messages wait for receivers.
     private static let pauseMessages = 256
-    /// During the closing handshake, messages are dropped when more bytes than this and than `messageLimit`, or at least
-    /// `dropMessages` messages, wait for receivers.
+    /// During the closing handshake, messages are dropped when messages of more than this many bytes (1 MiB), and of more than
+    /// `messageLimit` bytes, wait for receivers.
     private static let dropBytes = 1 << 20
+    /// During the closing handshake, messages are dropped when at least this many messages wait for receivers.
     private static let dropMessages = 1024
 }

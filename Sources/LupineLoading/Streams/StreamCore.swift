@@ -103,7 +103,7 @@ final class StreamCore: Sendable {
 
     /// Passes the queued operations to the driver, on its loop. Lets the loop's other connections run in between.
     private func performOperations(_ driver: StreamDriver, on loop: EventLoop) {
-        loop.repeatGivingWay { [self] in
+        loop.repeatAcrossTurns { [self] in
             guard let operation = nextOperation() else { return false }
             driver.enqueue(operation)
             return true

@@ -41,7 +41,7 @@ extension TaskCore {
 extension SessionCore {
     /// Whether another session verifies servers in the same way and presents the same client certificate, if no delegate decides
     /// that.
-    func isSecured(as other: SessionCore) -> Bool {
+    func hasSameTLSPolicy(as other: SessionCore) -> Bool {
         context.settings.tls == other.context.settings.tls && context.rootsName == other.context.rootsName
             && context.settings.lupine.tls.identityOrigins
                 == other.context.settings.lupine.tls.identityOrigins
@@ -57,7 +57,7 @@ extension SessionCore {
         configuration.httpCookieAcceptPolicy = principalSettings.cookieAcceptPolicy
         configuration.urlCredentialStorage = withCredentials ? principalSettings.credentialStorage : nil
         return SessionContext(
-            SessionSettings(configuration), engine: context.engine, loads: context.loads,
+            SessionSettings(configuration), engine: context.engine, hopLoadFactory: context.hopLoadFactory,
             clock: context.clock, network: context.network)
     }
 }

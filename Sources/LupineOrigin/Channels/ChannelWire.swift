@@ -3,20 +3,22 @@
 internal import LupineTLS
 internal import LupineTransport
 
-/// Carries the ciphertext of one TLS engine over the channel below it, which is a plain socket or TLS itself.
+/// Transports the ciphertext of one TLS engine over the channel below it, which is a plain socket or TLS itself.
 ///
-/// Used on the loop only. It counts the received bytes, delivers those that were received before the engine existed first, and
-/// stops its output where a script's `WireCut` says.
+/// Used on the loop only. It delivers bytes that were received before the engine existed first. It counts the bytes that the
+/// engine receives. A script's `WireCut` ends its output after a number of bytes.
 final class ChannelWire: TLSWire {
     private let channel: any ClientChannel
-    /// Bytes that were received before the engine existed; `initialStart` is the index of the first undelivered one.
+    /// Bytes that were received before the engine existed.
     private var initialBytes: [UInt8]
+    /// The index in `initialBytes` of the first byte that the engine has not received.
     private var initialStart = 0
+    /// The cut that ends the output; nil if the output is not limited.
     private var cut: WireCut?
     /// The error after which nothing is sent or received.
     private(set) var failure: Errno?
-    /// The number of received bytes.
-    private(set) var received = 0
+    /// The number of bytes that the engine has received.
+    private(set) var receivedCount = 0
 
     /// Creates a wire over `channel`, from which `initialBytes` has already been received.
     init(over channel: any ClientChannel, initialBytes: [UInt8], cut: WireCut?) {
@@ -35,13 +37,13 @@ final class ChannelWire: TLSWire {
             for index in initialStart..<initialStart + count { buffer.append(initialBytes[index]) }
             initialStart += count
             if initialStart == initialBytes.count { initialBytes = [] }
-            received += count
+            receivedCount += count
             return .bytes(count)
         }
         do throws(Errno) {
             switch try channel.receive(into: &buffer) {
             case .bytes(let count):
-                received += count
+                receivedCount += count
                 return .bytes(count)
             case .wouldBlock: return .wouldBlock
             case .end: return .end
@@ -56,14 +58,15 @@ final class ChannelWire: TLSWire {
         guard failure == nil else { return .failed }
         var count = bytes.count
         if let cut {
-            count = min(count, cut.bytes)
-            if count == 0, !bytes.isEmpty { return end(cut.ending) }
+            count = min(count, cut.remainingBytes)
+            if count == 0, !bytes.isEmpty { return performEnding(cut.ending) }
         }
         do throws(Errno) {
             switch try channel.send(bytes.extracting(0..<count), bytes.extracting(0..<0)) {
             case .bytes(let sent):
-                cut?.bytes -= sent
-                if let cut, cut.bytes == 0 { _ = end(cut.ending) }
+                cut?.remainingBytes -= sent
+                // The engine still learns that these bytes were sent; its next call fails or would block.
+                if let cut, cut.remainingBytes == 0 { _ = performEnding(cut.ending) }
                 return .bytes(sent)
             case .wouldBlock: return .wouldBlock
             }
@@ -73,10 +76,12 @@ final class ChannelWire: TLSWire {
         }
     }
 
-    private func end(_ ending: WireCut.Ending) -> TLSWireOutcome {
+    /// Ends the output at the cut. Returns the outcome for a send of bytes after the cut.
+    private func performEnding(_ ending: WireCut.Ending) -> TLSWireOutcome {
         switch ending {
         case .stall: return .wouldBlock
         case .end:
+            // An error means that the socket has already failed.
             try? channel.shutdownWrite()
             failure = .brokenPipe
         case .reset:

@@ -4,46 +4,48 @@ package import LupineTransport
 
 /// The byte stream of one client: a plain socket (`PlainChannel`), or TLS over another channel (`TLSChannel`).
 ///
-/// Used on its loop only. The connection calls `establish` on any readiness until it returns true. Afterwards it calls both
-/// `receive` and `send` on any readiness, until they would block. A channel that has to write in order to read (a key update)
-/// can therefore do so inside either call, and returns `wouldBlock` until it has content. The connection calls `receive` again
-/// for content that is already decrypted, without waiting for another readiness.
+/// Used on its loop only. When the socket becomes readable or writable, the connection calls `establish` until it returns true.
+/// Afterwards the connection calls both `receive` and `send` when the socket becomes readable or writable, until they would
+/// block. A channel that has to write in order to read (for a TLS key update) can therefore do so inside either call, and returns
+/// `wouldBlock` until it has content. The connection calls `receive` again for content that is already decrypted, without waiting
+/// for the socket.
 package protocol ClientChannel: AnyObject {
-    /// Registers the underlying descriptor with the loop for `owner`.
+    /// Registers the underlying descriptor with the loop, which reports events to `owner`.
     func register(with loop: EventLoop, for owner: any LoopChannel) throws(Errno) -> Registration
-    /// Performs the handshake, if there is one. Returns false while it waits for the client.
+    /// Performs the TLS handshake, if there is one. Returns false while the handshake waits for the client.
     func establish() throws(Errno) -> Bool
     /// Receives into `buffer`, which is empty and has capacity.
     func receive(into buffer: inout OutputSpan<UInt8>) throws(Errno) -> ReadOutcome
-    /// Sends as much of both pieces as possible, in one system call if it can. With two empty pieces it sends only the output
-    /// that the channel holds, and returns `wouldBlock` until all of that is sent.
+    /// Sends as much of both spans as possible, in one system call if the channel can. With two empty spans it sends only the
+    /// channel's pending output, and returns `wouldBlock` until all of that output is sent.
     func send(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> WriteOutcome
-    /// Ends the content, if the protocol has a message for that (close_notify). Returns whether it produced one, which the
-    /// channel may hold. The socket stays open.
+    /// Ends the content with a close_notify, over TLS only. Returns whether it has produced a close_notify, which may be pending
+    /// output. The socket stays open.
     func endContent() -> Bool
-    /// Closes the origin's half, after the output that the channel holds.
+    /// Closes the origin's half of the connection when the pending output is sent.
     func shutdownWrite() throws(Errno)
-    /// Closes the channel, with the protocol's end (close_notify).
+    /// Closes the channel; over TLS after a close_notify.
     func close()
-    /// Closes the socket without a reset and without the protocol's end (close_notify).
-    func abandon()
+    /// Closes the socket without a reset and without a close_notify.
+    func closeWithoutNotify()
     /// Closes the socket with a reset.
     func reset()
-    /// Whether the channel holds output that the socket has not accepted.
-    var holdsOutput: Bool { get }
-    /// Whether a `receive` that leaves space in its buffer has read all that the socket holds.
-    var emptiesSocket: Bool { get }
-    /// Whether the channel has sent an alert before it threw an error. The client should be able to read the alert, so the socket
+    /// Whether the channel has produced output that the socket has not accepted.
+    var hasPendingOutput: Bool { get }
+    /// Whether the socket is known to be empty after a `receive` that has not filled its buffer.
+    var shortReceiveEmptiesSocket: Bool { get }
+    /// Whether the channel has failed, and has sent an alert before. The client should be able to read the alert, so the socket
     /// should not be reset.
     var hasSentAlert: Bool { get }
-    /// The outcome of the handshake; nil without one.
+    /// The outcome of the TLS handshake; nil without TLS.
     var tls: OriginHandshake? { get }
-    /// Whether the client has requested a renegotiation, which was refused.
+    /// Whether the client has requested a TLS renegotiation, which OpenSSL has refused.
     var hasRefusedRenegotiation: Bool { get }
 }
 
 /// The byte stream of a client on a plain socket.
 final class PlainChannel: ClientChannel {
+    /// The socket; nil after the channel has closed. Releasing it closes the descriptor.
     private var socket: Socket?
 
     /// Creates a channel that owns an accepted socket.
@@ -62,7 +64,7 @@ final class PlainChannel: ClientChannel {
     }
 
     func send(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> WriteOutcome {
-        // An empty send could still report that the socket has failed; only a send of content should.
+        // The system call could report a failure of the socket, which only a send of content should report.
         if first.isEmpty, second.isEmpty { return .bytes(0) }
         let outcome =
             second.isEmpty ? try socket?.send(first) : try socket?.send(first, second)
@@ -76,16 +78,16 @@ final class PlainChannel: ClientChannel {
 
     func close() { socket = nil }
 
-    func abandon() { socket = nil }
+    func closeWithoutNotify() { socket = nil }
 
     func reset() {
         guard let socket = socket.take() else { return }
         try? socket.reset()
     }
 
-    var holdsOutput: Bool { false }
+    var hasPendingOutput: Bool { false }
 
-    var emptiesSocket: Bool { true }
+    var shortReceiveEmptiesSocket: Bool { true }
 
     var hasSentAlert: Bool { false }
 
@@ -95,6 +97,8 @@ final class PlainChannel: ClientChannel {
 }
 
 extension Socket {
+    /// Registers the socket's descriptor with the loop. A method of `Socket`, because only such a method can borrow the
+    /// descriptor.
     fileprivate borrowing func registered(
         with loop: EventLoop, _ owner: any LoopChannel
     ) throws(Errno) -> Registration {

@@ -5,38 +5,39 @@ internal import LupineTransport
 
 /// The byte stream of a client inside TLS, over a plain channel or inside TLS once more.
 ///
-/// Used on the loop only. `establish` performs the handshake; afterwards `receive` and `send` may each move records in both
-/// directions. Output that the socket does not accept at once stays in the engine (`holdsOutput`); the next `send` sends it
-/// before it accepts more. After an error the socket is only read to its end, so that an alert reaches the client. A stream
-/// that ends without close_notify counts as ended; the codec checks whether the request was complete.
+/// Used on the loop only. `establish` performs the handshake. Afterwards `receive` and `send` may each send and receive TLS
+/// records. Output that the socket does not accept at once stays in the engine (`hasPendingOutput`); the next `send` sends this
+/// output before it accepts more. After an error the channel reads the socket to its end, so that the alert reaches the client. A
+/// stream that ends without a close_notify counts as ended; the codec checks whether the request was complete.
 final class TLSChannel: ClientChannel {
     private enum State {
         case handshaking
         case established
-        /// The origin's close_notify has been produced. `closesSocketHalf`: when it has been sent, the origin's half of the
-        /// socket is closed.
+        /// The engine has produced the origin's close_notify. With `closesSocketHalf`, the channel closes the origin's half of
+        /// the socket when the close_notify is sent.
         case ended(closesSocketHalf: Bool)
         case failed
         case closed
     }
 
+    /// The channel below, which transports the ciphertext.
     private let inner: any ClientChannel
     private let wire: ChannelWire
     private let engine: TLSEngine
-    /// The connection's number, for `record`.
-    private let number: Int
-    private let record: HandshakeRecord
+    /// The connection's number, for `handshakeRecord`.
+    private let connectionNumber: Int
+    private let handshakeRecord: HandshakeRecord
     private var state = State.handshaking
     private(set) var tls: OriginHandshake?
 
-    /// Creates TLS over `inner`, from which `initialBytes` has already been received. `number` is that of the connection.
+    /// Creates TLS over `inner`, from which `initialBytes` has already been received.
     init(
         _ context: TLSServerContext, over inner: any ClientChannel, initialBytes: [UInt8] = [],
-        cut: WireCut? = nil, number: Int, record: HandshakeRecord
+        cut: WireCut? = nil, connectionNumber: Int, handshakeRecord: HandshakeRecord
     ) throws(TLSError) {
         self.inner = inner
-        self.number = number
-        self.record = record
+        self.connectionNumber = connectionNumber
+        self.handshakeRecord = handshakeRecord
         wire = ChannelWire(over: inner, initialBytes: initialBytes, cut: cut)
         engine = try TLSEngine(server: context, over: wire)
     }
@@ -60,6 +61,7 @@ final class TLSChannel: ClientChannel {
                 case .wouldBlock: return false
                 // OpenSSL has already verified the client's certificate with the context's roots.
                 case .awaitsTrust: engine.answerTrust(.success(()))
+                // Only the engine of a client asks for an identity.
                 case .awaitsIdentity: engine.answerIdentity(nil)
                 }
             }
@@ -74,15 +76,17 @@ final class TLSChannel: ClientChannel {
         let handshake = OriginHandshake(
             outcome: outcome, serverName: engine.requestedServerName,
             clientCertificates: engine.clientCertificates,
-            wireBytes: wire.received)
-        record.add(handshake, of: number)
+            wireBytes: wire.receivedCount)
+        handshakeRecord.add(handshake, of: connectionNumber)
         return handshake
     }
 
-    /// Handles an error of the engine: sends its alert if the socket accepts it, and returns the error to throw.
+    /// Ends the channel after an error of the engine: sends the engine's alert if the socket accepts it. Returns the error to
+    /// throw.
     private func fail(_ error: TLSError) -> Errno {
         if case .handshaking = state { recordHandshake(.failure(error)) }
         state = .failed
+        // The channel has already failed, so an error of the flush changes nothing.
         try? engine.flush()
         return wire.failure ?? .connectionReset
     }
@@ -95,15 +99,16 @@ final class TLSChannel: ClientChannel {
         case .failed: return try discardInput(with: &buffer)
         case .handshaking, .closed: return .wouldBlock
         }
+        // The engine writes into initialized bytes: the buffer is filled with zeros, and cut back to the bytes that were read.
         var count = 0
         buffer.append(repeating: 0, count: buffer.freeCapacity)
         defer { buffer.removeLast(buffer.count - count) }
         do throws(TLSError) {
-            var room = buffer.mutableSpan
-            switch try engine.read(into: &room) {
-            case .bytes(let filled):
-                count = filled
-                return .bytes(filled)
+            var freeBytes = buffer.mutableSpan
+            switch try engine.read(into: &freeBytes) {
+            case .bytes(let readCount):
+                count = readCount
+                return .bytes(readCount)
             case .wouldBlock: return .wouldBlock
             case .end: return .end
             }
@@ -135,7 +140,8 @@ final class TLSChannel: ClientChannel {
         } catch {
             throw fail(error)
         }
-        if inner.holdsOutput {
+        if inner.hasPendingOutput {
+            // An empty send sends the pending output only.
             let empty = first.extracting(0..<0)
             guard case .bytes = try inner.send(empty, empty) else { return .wouldBlock }
         }
@@ -143,6 +149,7 @@ final class TLSChannel: ClientChannel {
         return try write(first, second)
     }
 
+    /// Encrypts and sends both spans, the second one only if the socket has accepted the whole first one.
     private func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> WriteOutcome {
         if first.isEmpty, second.isEmpty { return .bytes(0) }
         guard case .established = state else { throw .brokenPipe }
@@ -168,8 +175,9 @@ final class TLSChannel: ClientChannel {
     }
 
     func shutdownWrite() throws(Errno) {
+        // Has no effect if the content has already ended.
         _ = endContent()
-        if case .ended = state, holdsOutput {
+        if case .ended = state, hasPendingOutput {
             state = .ended(closesSocketHalf: true)
         } else {
             try inner.shutdownWrite()
@@ -178,15 +186,16 @@ final class TLSChannel: ClientChannel {
 
     func close() {
         recordUnfinishedHandshake()
+        // If the socket does not accept the close_notify at once, it is lost.
         _ = endContent()
         state = .closed
         inner.close()
     }
 
-    func abandon() {
+    func closeWithoutNotify() {
         recordUnfinishedHandshake()
         state = .closed
-        inner.abandon()
+        inner.closeWithoutNotify()
     }
 
     func reset() {
@@ -200,14 +209,14 @@ final class TLSChannel: ClientChannel {
         if case .handshaking = state { recordHandshake(.failure(.closedInHandshake)) }
     }
 
-    var holdsOutput: Bool {
+    var hasPendingOutput: Bool {
         switch state {
-        case .handshaking, .established, .ended: engine.hasPendingOutput || inner.holdsOutput
+        case .handshaking, .established, .ended: engine.hasPendingOutput || inner.hasPendingOutput
         case .failed, .closed: false
         }
     }
 
-    var emptiesSocket: Bool { false }
+    var shortReceiveEmptiesSocket: Bool { false }
 
     var hasSentAlert: Bool { if case .failed = state { true } else { false } }
 
@@ -215,14 +224,14 @@ final class TLSChannel: ClientChannel {
 
     // MARK: for scripts
 
-    /// Stops sending ciphertext after a number of bytes.
+    /// Limits further ciphertext to the bytes before `cut`.
     func limitOutput(to cut: WireCut) { wire.limitOutput(to: cut) }
 
-    /// Sends bytes between the records. The engine must hold no output.
+    /// Sends bytes between the TLS records, unencrypted. The engine must have no pending output.
     func sendBeneath(_ bytes: [UInt8]) throws(Errno) {
         var sent = 0
         while sent < bytes.count {
-            // The bytes of a script fit into the kernel's buffer.
+            // The bytes of a script are few and fit into the kernel's buffer; if not, the connection fails.
             guard case .bytes(let count) = wire.send(bytes.span.extracting(sent...)) else {
                 throw wire.failure ?? .noBufferSpace
             }

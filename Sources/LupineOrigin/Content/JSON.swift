@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A JSON value to be written; the members of objects keep their order.
+/// A JSON value that `JSONWriter` writes. The members of objects are written in their order.
 package indirect enum JSON: Sendable {
     case null
     case bool(Bool)
@@ -13,6 +13,6 @@ package indirect enum JSON: Sendable {
 }
 
 extension JSON {
-    /// Returns a string, or null for nil.
+    /// Returns `text` as a JSON string, or null for nil.
     static func optional(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
 }

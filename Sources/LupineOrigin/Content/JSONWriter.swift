@@ -3,7 +3,7 @@
 /// Writes JSON (RFC 8259) as httpbin does: indented by two spaces per level, with a line end after the document.
 struct JSONWriter {
     private var output: [UInt8] = []
-    private static let hexadecimal = Array("0123456789abcdef".utf8)
+    private static let hexadecimalDigits = Array("0123456789abcdef".utf8)
 
     /// Returns the octets of a document.
     static func document(_ value: JSON) -> [UInt8] {
@@ -22,7 +22,7 @@ struct JSONWriter {
         return writer.output
     }
 
-    /// Writes a value, indented by `level`; with nil it is written on one line.
+    /// Writes a value that is nested in `level` arrays and objects. A nil `level` writes the value on one line.
     private mutating func write(_ value: JSON, level: Int?) {
         switch value {
         case .null: output += "null".utf8
@@ -43,28 +43,31 @@ struct JSONWriter {
         }
     }
 
-    /// Writes `count` elements between brackets. `element` writes the element at an index; its level is nil on a single line.
+    /// Writes `count` elements between brackets. `writeElement` writes the element at an index, nested in the level that it
+    /// receives, or on one line if that is nil.
     private mutating func writeList(
-        from open: StaticString, to close: StaticString, _ count: Int, _ level: Int?,
-        _ element: (inout JSONWriter, Int, Int?) -> Void
+        from openingBracket: StaticString, to closingBracket: StaticString, _ count: Int, _ level: Int?,
+        _ writeElement: (_ writer: inout JSONWriter, _ index: Int, _ level: Int?) -> Void
     ) {
-        output += open.description.utf8
+        output += openingBracket.description.utf8
         let innerLevel = level.map { $0 + 1 }
         for index in 0..<count {
             if index > 0 { output += (level == nil ? ", " : ",").utf8 }
             breakLine(innerLevel)
-            element(&self, index, innerLevel)
+            writeElement(&self, index, innerLevel)
         }
         if count > 0 { breakLine(level) }
-        output += close.description.utf8
+        output += closingBracket.description.utf8
     }
 
+    /// Begins a line with the indentation of `level`. Has no effect if `level` is nil.
     private mutating func breakLine(_ level: Int?) {
         guard let level else { return }
         output.append(UInt8(ascii: "\n"))
         output += repeatElement(UInt8(ascii: " "), count: 2 * level)
     }
 
+    /// Writes a string in quotation marks. Escapes quotation marks, backslashes and control characters.
     private mutating func writeString(_ text: String) {
         output.append(UInt8(ascii: "\""))
         for octet in text.utf8 {
@@ -75,10 +78,11 @@ struct JSONWriter {
             case UInt8(ascii: "\n"): output += "\\n".utf8
             case UInt8(ascii: "\r"): output += "\\r".utf8
             case UInt8(ascii: "\t"): output += "\\t".utf8
+            // The other control characters.
             case 0..<0x20, 0x7f:
                 output += "\\u00".utf8
-                output.append(Self.hexadecimal[Int(octet >> 4)])
-                output.append(Self.hexadecimal[Int(octet & 15)])
+                output.append(Self.hexadecimalDigits[Int(octet >> 4)])
+                output.append(Self.hexadecimalDigits[Int(octet & 15)])
             default: output.append(octet)
             }
         }

@@ -2,13 +2,17 @@
 
 internal import LupineHTTP
 
-/// Decodes percent-encoded text (RFC 3986 section 2.1), and its variant in queries, where a plus represents a space.
+/// Decodes percent-encoded text (RFC 3986 section 2.1), and the form encoding of queries, in which a plus sign represents a
+/// space.
 enum PercentCoding {
-    /// Returns the decoded text; a percent sign that does not begin a triplet represents itself. Text with long runs of combining
-    /// characters is decoded as Latin-1: the result is used for look-ups, and such text is slow to compare.
+    /// Returns the decoded text. A percent sign that two hexadecimal digits do not follow represents itself. Text with long runs
+    /// of combining characters is decoded as Latin-1, because routes and queries compare the result, and such text is slow to
+    /// compare.
     static func decoded(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
         let octets = text.utf8
-        guard octets.contains(UInt8(ascii: "%")) || plusIsSpace && octets.contains(UInt8(ascii: "+")) else {
+        let needsDecoding =
+            octets.contains(UInt8(ascii: "%")) || plusIsSpace && octets.contains(UInt8(ascii: "+"))
+        guard needsDecoding else {
             return String(text).isStreamSafe ? String(text) : Array(octets).span.text(0..<octets.count)
         }
         let source = Array(octets)

@@ -3,8 +3,9 @@
 /// Generates pseudo-random octets that depend on the seed only (SplitMix64).
 struct SeededOctets {
     private var state: UInt64
-    /// The last generated number, shifted by the octets that were used.
+    /// The last generated number, shifted right so that its next unused octet is the lowest.
     private var word: UInt64 = 0
+    /// The number of octets of `word` that have not been returned.
     private var unusedOctets = 0
 
     /// Creates a generator.
@@ -22,6 +23,7 @@ struct SeededOctets {
     @inline(__always)
     private mutating func nextOctet() -> UInt8 {
         if unusedOctets == 0 {
+            // The constants of SplitMix64.
             state &+= 0x9e37_79b9_7f4a_7c15
             word = (state ^ state >> 30) &* 0xbf58_476d_1ce4_e5b9
             word = (word ^ word >> 27) &* 0x94d0_49bb_1331_11eb

@@ -4,13 +4,13 @@ internal import LupineHTTP
 
 /// Parses a multipart body in pieces, in bounded memory (RFC 2046 section 5.1).
 ///
-/// It stores the head of a part, up to a limit, but no content except octets that may begin a boundary. The preamble and the
-/// epilogue are dropped.
+/// The reader stores the head of a part, up to a limit, but no content except octets that may begin a boundary. The preamble and
+/// the epilogue, the text before and after the parts, are dropped.
 struct MultipartReader {
     /// The events of a body.
     enum Event {
         /// A part with these fields begins.
-        case part(Fields)
+        case partHead(Fields)
         /// A piece of the part's content.
         case content(ArraySlice<UInt8>)
         /// The part ends.
@@ -18,18 +18,28 @@ struct MultipartReader {
     }
 
     private enum State {
-        case preamble, delimiterLine, head, content, epilogue
+        case preamble
+        /// After a boundary, up to the end of its line.
+        case boundaryLine
+        case partHead
+        case content
+        case epilogue
     }
 
     private static let maximumHeadOctets = 16 << 10
+    /// The maximum number of spaces and tabs after a boundary.
+    private static let maximumPaddingOctets = 127
+    /// CR LF.
     private static let lineEnd: [UInt8] = [13, 10]
 
+    /// The octets that end a part's content: CR LF, two hyphens, and the boundary.
     private let delimiter: [UInt8]
     private var state = State.preamble
-    /// Received octets that have not been parsed. They begin with a line end, so that the first boundary matches the delimiter.
-    private var pending: [UInt8] = [13, 10]
+    /// Received octets that have not been parsed. They begin with CR LF, so that a boundary at the beginning of the body matches
+    /// the delimiter.
+    private var unparsed: [UInt8] = Self.lineEnd
 
-    /// Creates a reader for the boundary in `Content-Type`; nil if it has no valid boundary.
+    /// Creates a reader for the boundary in `Content-Type`. Returns nil if the field is missing or has no valid boundary.
     init?(contentType fields: Fields) {
         let boundary =
             fields.withFirstValue(of: .contentType) { bytes in
@@ -39,66 +49,69 @@ struct MultipartReader {
         delimiter = Array("\r\n--\(boundary)".utf8)
     }
 
-    /// Whether the closing boundary has been seen.
+    /// Whether the closing boundary has been parsed.
     var isComplete: Bool { state == .epilogue }
 
-    /// Parses the next octets and calls `body` with each event that they complete.
+    /// Parses the next octets, and calls `body` with each event that is complete.
     mutating func read(
         _ bytes: Span<UInt8>, _ body: (Event) throws(Refusal) -> Void
     ) throws(Refusal) {
         guard state != .epilogue else { return }
-        pending.append(bytes)
+        unparsed.append(bytes)
         var start = 0
         while true {
-            switch try parseStep(from: start, body) {
-            case .next(let index): start = index
-            case .needMore(let unparsed):
-                pending.removeFirst(unparsed)
+            switch try parseNext(from: start, body) {
+            case .parsed(let index): start = index
+            case .needMore(let index):
+                unparsed.removeFirst(index)
                 return
             }
         }
     }
 
-    private enum Step {
-        /// The next step begins at this index.
-        case next(at: Int)
+    /// The result of parsing one element of the body.
+    private enum ParseResult {
+        /// The next element begins at this index.
+        case parsed(upTo: Int)
         /// More input is needed. The octets from this index on have not been parsed.
         case needMore(unparsedFrom: Int)
     }
 
-    private mutating func parseStep(
+    /// Parses the next element of the body, which begins at `start`, according to the state.
+    private mutating func parseNext(
         from start: Int, _ body: (Event) throws(Refusal) -> Void
-    ) throws(Refusal) -> Step {
+    ) throws(Refusal) -> ParseResult {
         switch state {
         case .preamble, .content:
-            let found = delimiterIndex(from: start)
-            // The last octets may begin a boundary.
-            let end = found ?? max(start, pending.count - delimiter.count + 1)
-            if state == .content, end > start { try body(.content(pending[start..<end])) }
-            guard let found else { return .needMore(unparsedFrom: end) }
+            let delimiterStart = delimiterIndex(from: start)
+            // The last octets may begin a delimiter.
+            let end = delimiterStart ?? max(start, unparsed.count - delimiter.count + 1)
+            if state == .content, end > start { try body(.content(unparsed[start..<end])) }
+            guard let delimiterStart else { return .needMore(unparsedFrom: end) }
             if state == .content { try body(.partEnd) }
-            state = .delimiterLine
-            return .next(at: found + delimiter.count)
-        case .delimiterLine:
-            return try parseDelimiterLine(from: start)
-        case .head:
+            state = .boundaryLine
+            return .parsed(upTo: delimiterStart + delimiter.count)
+        case .boundaryLine:
+            return try parseBoundaryLine(from: start)
+        case .partHead:
             guard let (fields, end) = try parseHead(from: start) else {
                 return .needMore(unparsedFrom: start)
             }
             state = .content
-            try body(.part(fields))
-            return .next(at: end)
+            try body(.partHead(fields))
+            return .parsed(upTo: end)
         case .epilogue:
-            return .needMore(unparsedFrom: pending.count)
+            return .needMore(unparsedFrom: unparsed.count)
         }
     }
 
+    /// Returns the index of the first complete delimiter; nil if there is none.
     private func delimiterIndex(from start: Int) -> Int? {
-        let bytes = pending.span
+        let bytes = unparsed.span
         let delimiter = delimiter.span
         var index = start
         while index + delimiter.count <= bytes.count {
-            if bytes[index] == 13 {
+            if bytes[index] == delimiter[0] {
                 var length = 1
                 while length < delimiter.count, bytes[index + length] == delimiter[length] { length += 1 }
                 if length == delimiter.count { return index }
@@ -108,27 +121,33 @@ struct MultipartReader {
         return nil
     }
 
-    private mutating func parseDelimiterLine(from start: Int) throws(Refusal) -> Step {
-        let line = pending[start...]
-        if line.starts(with: [45, 45]) {
+    /// Parses the rest of a boundary's line: two hyphens after the closing boundary, otherwise spaces and tabs up to the line
+    /// end.
+    private mutating func parseBoundaryLine(from start: Int) throws(Refusal) -> ParseResult {
+        let line = unparsed[start...]
+        if line.starts(with: "--".utf8) {
             state = .epilogue
-            return .next(at: pending.count)
+            return .parsed(upTo: unparsed.count)
         }
-        guard let end = line.firstRange(of: Self.lineEnd) else {
-            guard line.count < 128 else { throw .badRequest("multipart: a boundary line without end") }
+        guard let lineEnd = line.firstRange(of: Self.lineEnd) else {
+            guard line.count <= Self.maximumPaddingOctets else {
+                throw .badRequest("multipart: a boundary line without end")
+            }
             return .needMore(unparsedFrom: start)
         }
-        guard line[..<end.lowerBound].allSatisfy({ $0 == 32 || $0 == 9 }) else {
+        let padding = line[..<lineEnd.lowerBound]
+        guard padding.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }) else {
             throw .badRequest("multipart: a boundary is followed by something else")
         }
-        state = .head
-        return .next(at: end.upperBound)
+        state = .partHead
+        return .parsed(upTo: lineEnd.upperBound)
     }
 
     /// Parses the head of a part. Returns its fields and the index after it; nil if it is incomplete.
     private func parseHead(from start: Int) throws(Refusal) -> (Fields, end: Int)? {
+        // Trailers have the syntax of a part's head: fields without a start line.
         var parser = HeadParser(.trailers, limits: ParserLimits(), leniency: .strict)
-        let octets = Array(pending[start...].prefix(Self.maximumHeadOctets))
+        let octets = Array(unparsed[start...].prefix(Self.maximumHeadOctets))
         let end: Int?
         do throws(HTTPError) {
             end = try parser.scan(octets.span)

@@ -10,40 +10,42 @@ package struct OriginResponse {
         case none
         /// Content in memory.
         case bytes([UInt8])
-        /// Content produced as fast as the client reads it. Without a length, HTTP/1.1 sends each piece as one chunk.
+        /// Content that a closure produces as fast as the client reads it. Each call appends the next piece to `piece`; `room` is
+        /// the suggested length. Without a `length`, HTTP/1.1 sends each piece as one chunk.
         case stream(length: Int64?, (_ piece: inout [UInt8], _ room: Int) -> Continuation)
     }
 
-    /// The next action of a stream after a piece.
+    /// The way in which streamed content continues after a piece.
     package enum Continuation {
-        /// Continues at once; the piece was not empty.
+        /// The next piece is produced as soon as there is space for it. The piece before must not be empty.
         case more
-        /// Continues after a delay.
+        /// The next piece is produced after a delay.
         case pause(Duration)
-        /// Continues once the gate is open.
+        /// The next piece is produced when the gate is open.
         case wait(Gate)
-        /// Ends: the piece was the last one.
+        /// The piece was the last one.
         case end(trailers: Fields)
     }
 
     package var status: Status
-    /// The reason phrase, if it is not the standard one.
+    /// The reason phrase of HTTP/1.1; nil for the standard one.
     package var reason: String?
     package var fields = Fields()
     /// The content, which follows the head.
     package var body: Body
-    /// Interim responses that are sent first.
+    /// Interim (1xx) responses that are sent before this one.
     package var interim: [ResponseHead] = []
     /// The delay before the response is sent.
     package var delay: Duration?
-    /// The gate that the response waits for.
+    /// The gate for which the response waits. If it is set, `delay` has no effect.
     package var gate: Gate?
-    /// Called on the loop when the delay or the gate's wait ends; its result replaces this response.
+    /// A closure that decides about the response when the wait for `delay` or `gate` has ended. It is called on the loop. Its
+    /// result replaces this response.
     package var choice: (@Sendable () throws(Refusal) -> EndpointChoice)?
     /// Whether the connection closes after the response.
-    package var closes = false
+    package var closesConnection = false
 
-    /// Creates a response without fields. Its status is 500 if `status` cannot be sent.
+    /// Creates a response without fields. Its status is 500 if `status` is not a final status or 101.
     package init(_ status: Int = 200, body: Body = .none) {
         self.status = Status(status == 101 || (200...999).contains(status) ? status : 500)
         self.body = body
@@ -60,15 +62,16 @@ package struct OriginResponse {
         try self.init(status, "application/json", JSONWriter.document(json))
     }
 
-    /// Creates the response to an invalid WebSocket handshake. Over HTTP/2 its connection-specific fields are left out.
+    /// Creates the response to an invalid WebSocket handshake. HTTP/2 does not send the connection-specific fields of the
+    /// response.
     init(refusing error: WebSocketError) {
         let refusal = WebSocketAcceptance.refusal(error)
         self.init(Int(refusal.status.code))
         fields = refusal.fields
     }
 
-    /// Returns a placeholder for a response that is not computed on the loop: once the gate is open, the result of `choose`
-    /// replaces it.
+    /// Returns a placeholder for a response that another thread computes. When the gate is open, the result of `choose` replaces
+    /// the placeholder.
     package static func later(
         _ gate: Gate, _ choose: @escaping @Sendable () throws(Refusal) -> EndpointChoice
     ) -> OriginResponse {
@@ -87,7 +90,7 @@ package struct OriginResponse {
         }
     }
 
-    /// Adds a field with a name given as text. Refuses an illegal name or value.
+    /// Adds a field whose name is any text. Refuses an illegal name or value.
     package mutating func add(_ name: String, _ value: String) throws(Refusal) {
         do throws(HTTPError) {
             try fields.append(try FieldName(name), value)
@@ -104,7 +107,7 @@ package struct Refusal: Error, Sendable {
     /// The reason, for the body of the response.
     package let message: String
 
-    /// Creates a refusal.
+    /// Creates a refusal with a status and a reason.
     package init(_ status: Int, _ message: String) {
         self.status = status
         self.message = message

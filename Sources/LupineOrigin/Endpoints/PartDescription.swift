@@ -2,7 +2,7 @@
 
 internal import LupineHTTP
 
-/// The description of a part in its fields (RFC 7578 section 4.2).
+/// The name, file name and type of a part of a multipart form, from the part's fields (RFC 7578 section 4.2).
 struct PartDescription {
     /// The name of the form field; empty if it has none.
     let name: String
@@ -12,13 +12,14 @@ struct PartDescription {
     let type: String?
 
     init(_ fields: Fields) {
-        let parameter = { (wanted: String) -> String? in
+        let dispositionParameter = { (name: String) -> String? in
+            // Both the field and the parameter may be missing: `?? nil` makes one optional of two.
             fields.withFirstValue(of: .contentDisposition) { bytes in
-                ListSyntax.parameter(wanted, of: 0..<bytes.count, in: bytes)
+                ListSyntax.parameter(name, of: 0..<bytes.count, in: bytes)
             } ?? nil
         }
-        name = parameter("name") ?? ""
-        fileName = parameter("filename")
+        name = dispositionParameter("name") ?? ""
+        fileName = dispositionParameter("filename")
         type = fields[.contentType]
     }
 }

@@ -3,32 +3,43 @@
 internal import LupineHTTP
 internal import LupineTLS
 
-/// The behaviour of the origin on one web socket, which echoes messages. The query of the request controls it.
+/// The behaviour of the origin on one web socket, which echoes messages. The query of the request controls the behaviour.
 ///
 /// `protocols=a,b` and `deflate=1` set the subprotocols and the compression that the origin accepts. After the handshake the
-/// origin sends, if requested, in this order: `ping=text`, `pong=text`, `count=n` text messages that contain their numbers
-/// (32,768 at most), one binary message of `size=n` octets, the octets of `raw=hex`, and a close frame with `close=code` and
-/// `reason=text` (`close=0`: without a code). Echoes are sent in fragments of `fragment=n` octets, or larger ones if a message
-/// would have more than 65,536 of them. After `drop=n` messages the connection is closed without a close frame. With `mute=1` a
-/// close frame is not answered.
+/// origin sends, if requested, in this order:
+///
+/// 1. a ping with the payload of `ping=text`,
+/// 2. a pong with the payload of `pong=text`,
+/// 3. `count=n` text messages that contain their numbers (32,768 at most),
+/// 4. one binary message of `size=n` octets,
+/// 5. the octets of `raw=hex`, without framing,
+/// 6. a close frame with the code of `close=code` and the text of `reason=text` (`close=0`: without a code).
+///
+/// Messages are sent in fragments of `fragment=n` octets. The fragments are larger if a message would otherwise have more than
+/// 65,536 of them. After `drop=n` messages the origin closes the connection without a close frame. With `mute=1` the origin does
+/// not answer a close frame.
 package struct WebSocketBehaviour: Sendable {
+    /// The subprotocols that the origin accepts.
     var subprotocols: [String] = []
-    var deflates = false
-    /// The payloads of a ping and a pong that are sent first.
+    /// Whether the origin accepts compression (permessage-deflate, RFC 7692).
+    var acceptsCompression = false
+    /// The payload of a ping that the origin sends after the handshake.
     var ping: String?
+    /// The payload of a pong that the origin sends after the handshake.
     var pong: String?
-    /// The number of text messages that are sent first.
-    var count = 0
-    /// The size of a binary message that is sent first.
-    var size: Int?
-    /// Octets that are sent first, without being framed.
-    var raw: [UInt8] = []
-    /// The close frame that is sent after the first messages.
-    var closure: WebSocketClosure?
-    /// The size of the fragments of echoes; nil for one frame per message.
-    var fragment: Int?
-    /// The number of echoed messages after which the connection is closed without a close frame.
-    var drop: Int?
+    /// The number of text messages that the origin sends after the handshake.
+    var messageCount = 0
+    /// The size in octets of a binary message that the origin sends after the handshake.
+    var binarySize: Int?
+    /// Octets that the origin sends after the handshake without framing.
+    var rawOctets: [UInt8] = []
+    /// The close frame that the origin sends after these messages and octets.
+    var closeFrame: WebSocketClosure?
+    /// The size in octets of the fragments of sent messages; nil for one frame per message.
+    var fragmentSize: Int?
+    /// The number of echoed messages after which the origin closes the connection without a close frame.
+    var dropCount: Int?
+    /// Whether the origin does not answer a close frame.
     var ignoresCloseFrame = false
     /// The maximum number of octets of a message.
     static let messageLimit = 64 << 20
@@ -37,20 +48,20 @@ package struct WebSocketBehaviour: Sendable {
     init(_ request: OriginRequest) throws(Refusal) {
         let arguments = request.arguments
         subprotocols = (arguments["protocols"] ?? "").split(separator: ",").map(String.init)
-        deflates = arguments["deflate"] == "1"
+        acceptsCompression = arguments["deflate"] == "1"
         ping = try Self.controlPayload(arguments["ping"])
         pong = try Self.controlPayload(arguments["pong"])
-        count = min(try request.number(argument: "count") ?? 0, 32_768)
-        size = try request.number(argument: "size").map { min($0, Self.messageLimit) }
+        messageCount = min(try request.number(argument: "count") ?? 0, 32_768)
+        binarySize = try request.number(argument: "size").map { min($0, Self.messageLimit) }
         if let text = arguments["raw"] {
             guard let octets = Hexadecimal.bytes(text) else { throw .badRequest("not hexadecimal: \(text)") }
-            raw = octets
+            rawOctets = octets
         }
-        fragment = try request.number(argument: "fragment").map { max(1, $0) }
-        drop = try request.number(argument: "drop")
+        fragmentSize = try request.number(argument: "fragment").map { max(1, $0) }
+        dropCount = try request.number(argument: "drop")
         ignoresCloseFrame = arguments["mute"] == "1"
         if let code = try request.number(argument: "close") {
-            closure = try Self.closure(code, arguments["reason"] ?? "")
+            closeFrame = try Self.closure(code, arguments["reason"] ?? "")
         }
     }
 
@@ -60,6 +71,7 @@ package struct WebSocketBehaviour: Sendable {
         return text
     }
 
+    /// Returns the content of a close frame; without a code for 0. Refuses an illegal code or reason.
     private static func closure(_ code: Int, _ reason: String) throws(Refusal) -> WebSocketClosure {
         if code == 0 { return .empty }
         do throws(WebSocketError) {

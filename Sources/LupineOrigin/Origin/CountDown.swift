@@ -2,19 +2,20 @@
 
 internal import Synchronization
 
-/// Calls a closure when a number of arrivals have been counted. Any thread may use it.
+/// Calls a closure when `arrive` has been called a number of times. Any thread may use it.
 final class CountDown: Sendable {
-    private let remaining: Atomic<Int>
+    private let remainingCount: Atomic<Int>
     private let whenDone: @Sendable () -> Void
 
-    /// Creates a countdown that calls `whenDone` after `count` arrivals, at least one.
+    /// Creates a countdown that calls `whenDone` after `count` arrivals. `count` must be at least 1.
     init(_ count: Int, _ whenDone: @escaping @Sendable () -> Void) {
-        remaining = Atomic(count)
+        remainingCount = Atomic(count)
         self.whenDone = whenDone
     }
 
-    /// Counts one arrival, and calls the closure if it is the last one.
+    /// Counts one arrival. The last one calls the closure, on the calling thread.
     func arrive() {
-        if remaining.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { whenDone() }
+        // The ordering makes the work before each arrival visible to `whenDone`.
+        if remainingCount.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { whenDone() }
     }
 }

@@ -5,9 +5,9 @@ package import LupineTransport
 
 /// The reason why an origin could not start.
 package enum OriginError: Error, Hashable, Sendable {
-    /// The host to listen on is not an IP address; names are not resolved.
+    /// The host to listen on is not an IP address. Host names are not resolved.
     case notAnAddress(String)
-    /// Listening at the address, or starting the loops, failed with the error of a system call.
+    /// A system call failed while the origin opened its listening socket or created its event loops.
     case cannotListen(at: SocketAddress, Errno)
     /// OpenSSL rejected the TLS configuration.
     case cannotSpeakTLS(TLSError)

@@ -2,26 +2,29 @@
 
 internal import LupineTransport
 
-/// Records the bytes received on each connection, up to a limit, if the configuration enables it. Any thread may use it.
+/// Records the bytes received on each connection, up to a limit. Any thread may use it.
 final class ByteRecord: Sendable {
+    /// The maximum number of recorded bytes of each connection.
     private let limit: Int
+    /// The recorded bytes, by the number of their connection.
     private let connections = Lock<[Int: [UInt8]]>([:])
 
     /// Creates a record of the first `limit` bytes of each connection; 0 records nothing.
     init(limit: Int) { self.limit = limit }
 
     /// Whether bytes are recorded.
-    var isOn: Bool { limit > 0 }
+    var isEnabled: Bool { limit > 0 }
 
     /// Records bytes received on a connection, up to the limit.
     func add(_ bytes: Span<UInt8>, of connection: Int) {
         // Only the connection's loop adds to its bytes, so the free space does not change between the two locks.
-        let room = connections.withLock { limit - ($0[connection]?.count ?? 0) }
-        guard room > 0 else { return }
+        let freeSpace = connections.withLock { limit - ($0[connection]?.count ?? 0) }
+        guard freeSpace > 0 else { return }
         var copy: [UInt8] = []
-        copy.append(bytes, upTo: room)
-        let piece = copy
-        connections.withLock { $0[connection, default: []] += piece }
+        copy.append(bytes, upTo: freeSpace)
+        // A constant: the closure may not capture a variable or the span.
+        let copiedBytes = copy
+        connections.withLock { $0[connection, default: []] += copiedBytes }
     }
 
     /// Returns the recorded bytes of a connection.

@@ -6,58 +6,61 @@ internal import LupineTransport
 /// Records the outcomes of an origin's handshakes, for the newest connections. Any thread may use it.
 final class HandshakeRecord: Sendable {
     private struct State {
-        /// The outcomes of ended handshakes, by connection.
-        var outcomes: [Int: [OriginHandshake]] = [:]
+        /// The handshakes that have ended, by connection, each list in the order in which they ended.
+        var handshakes: [Int: [OriginHandshake]] = [:]
         /// Gates that open when a handshake ends, by connection and by the index of the handshake.
-        var waiting: [Int: [Int: Gate]] = [:]
+        var gates: [Int: [Int: Gate]] = [:]
     }
 
-    /// The number of connections that are recorded, so that memory does not grow with the number of accepted ones.
+    /// The maximum number of connections with recorded handshakes. It bounds the memory of an origin that accepts many
+    /// connections.
     private static let capacity = 1_024
 
     private let counts: OriginCounts
     private let state = Lock(State())
 
+    /// Creates a record that also counts the handshakes in `counts`.
     init(_ counts: OriginCounts) { self.counts = counts }
 
-    /// Records the outcome of a connection's next handshake.
-    func add(_ outcome: OriginHandshake, of connection: Int) {
-        switch outcome.outcome {
+    /// Records and counts the next handshake of a connection, which has ended. Opens the gate of those who wait for it.
+    func add(_ handshake: OriginHandshake, of connection: Int) {
+        switch handshake.outcome {
         case .success(let info): counts.countHandshake(isResumed: info.isResumed)
         case .failure: counts.countFailedHandshake()
         }
         let gate = state.withLock { state -> Gate? in
-            let index = state.outcomes[connection, default: []].count
-            state.outcomes[connection, default: []].append(outcome)
-            state.outcomes[connection - Self.capacity] = nil
+            let index = state.handshakes[connection, default: []].count
+            state.handshakes[connection, default: []].append(handshake)
+            state.handshakes[connection - Self.capacity] = nil
             // Handshakes need not end in the order in which their connections were accepted.
-            if state.outcomes.count > Self.capacity, let oldest = state.outcomes.keys.min() {
-                state.outcomes[oldest] = nil
+            if state.handshakes.count > Self.capacity, let oldest = state.handshakes.keys.min() {
+                state.handshakes[oldest] = nil
             }
-            let gate = state.waiting[connection]?.removeValue(forKey: index)
-            if state.waiting[connection]?.isEmpty == true { state.waiting[connection] = nil }
+            let gate = state.gates[connection]?.removeValue(forKey: index)
+            if state.gates[connection]?.isEmpty == true { state.gates[connection] = nil }
             return gate
         }
         gate?.open()
     }
 
-    /// Returns the outcomes of a connection's handshakes that have ended.
-    func outcomes(of connection: Int) -> [OriginHandshake] {
-        state.withLock { $0.outcomes[connection] ?? [] }
+    /// Returns the recorded handshakes of a connection, which have ended.
+    func handshakes(of connection: Int) -> [OriginHandshake] {
+        state.withLock { $0.handshakes[connection] ?? [] }
     }
 
     /// Returns a gate that opens when the connection's handshake with number `index` has ended.
-    func gate(of connection: Int, _ index: Int) -> Gate {
+    func gate(forHandshake index: Int, of connection: Int) -> Gate {
         let gate = state.withLock { state -> Gate? in
-            if state.outcomes[connection, default: []].count > index { return nil }
-            if let gate = state.waiting[connection]?[index] { return gate }
+            // The handshake has already ended.
+            if state.handshakes[connection, default: []].count > index { return nil }
+            if let gate = state.gates[connection]?[index] { return gate }
             let gate = Gate()
-            state.waiting[connection, default: [:]][index] = gate
+            state.gates[connection, default: [:]][index] = gate
             return gate
         }
         if let gate { return gate }
-        let open = Gate()
-        open.open()
-        return open
+        let openGate = Gate()
+        openGate.open()
+        return openGate
     }
 }

@@ -3,7 +3,7 @@
 internal import LupineCoding
 internal import LupineHTTP
 
-/// The echo in content codings: `/gzip`, `/deflate`, `/brotli`.
+/// Descriptions of the request in content codings: `/gzip`, `/deflate`, `/brotli`.
 enum CodingRoutes {
     static func add(to router: inout Router) {
         router.any("/gzip") { request throws(Refusal) in
@@ -15,19 +15,21 @@ enum CodingRoutes {
             return try response("deflate", deflated(document, as: .deflate))
         }
         router.any("/brotli") { request throws(Refusal) in
-            try response("br", BrotliStored.encoded(document(request, "brotli")))
+            try response("br", UncompressedBrotli.encoded(document(request, "brotli")))
         }
     }
 
-    private static func document(_ request: OriginRequest, _ name: String) -> [UInt8] {
+    /// Returns a JSON document that describes the request. Its member `flag` is true.
+    private static func document(_ request: OriginRequest, _ flag: String) -> [UInt8] {
         JSONWriter.document(
             .object([
-                (name, .bool(true)), ("headers", EchoRoutes.headers(request)),
+                (flag, .bool(true)), ("headers", EchoRoutes.headers(request)),
                 ("method", .string(request.head.method.rawValue)),
                 ("origin", .string(EchoRoutes.client(request))),
             ]))
     }
 
+    /// Returns the response with a JSON document that is encoded in `coding`.
     private static func response(_ coding: String, _ bytes: [UInt8]) throws(Refusal) -> OriginResponse {
         var response = try OriginResponse(200, "application/json", bytes)
         try response.add(.contentEncoding, coding)
@@ -39,18 +41,18 @@ enum CodingRoutes {
     static func deflated(_ bytes: [UInt8], as coding: DeflateEncoder.Coding) throws(Refusal) -> [UInt8] {
         do throws(CodingError) {
             let encoder = try DeflateEncoder(coding)
-            var room = [UInt8](repeating: 0, count: 16 << 10)
+            var buffer = [UInt8](repeating: 0, count: 16 << 10)
             var output: [UInt8] = []
             var consumed = 0
             while true {
-                var span = room.mutableSpan
-                let step =
+                var span = buffer.mutableSpan
+                let progress =
                     consumed < bytes.count
                     ? encoder.encode(bytes.span.extracting(consumed...), into: &span)
                     : encoder.finish(into: &span)
-                consumed += step.consumed
-                output += room[..<step.produced]
-                if step.status == .done { return output }
+                consumed += progress.consumed
+                output += buffer[..<progress.produced]
+                if progress.status == .done { return output }
             }
         } catch {
             throw Refusal(500, "\(error)")

@@ -5,8 +5,9 @@ internal import LupineTLS
 
 /// Digest authentication (RFC 7616): `/digest-auth/{qop}/{user}/{password}/{algorithm}/{stale_after}`.
 ///
-/// `qop` is `auth`, `auth-int`, both joined by a comma, or `none` for the form without `qop`. `stale_after` is the number of
-/// uses after which a nonce is stale. With `?nextnonce=1` each success sends the next nonce and makes the old one stale.
+/// `qop` (quality of protection) is `auth`, `auth-int`, both joined by a comma, or `none` for challenges without `qop`.
+/// `stale_after` is the number of uses after which a nonce is stale. With `?nextnonce=1`, the response to correct credentials has
+/// the next nonce, and the old one becomes stale.
 enum DigestRoutes {
     private static let realm = "lupine@origin"
 
@@ -22,11 +23,13 @@ enum DigestRoutes {
 
     /// A digest algorithm of RFC 7616, or SHA-512, which is not standardized.
     private struct Algorithm {
+        /// The name in uppercase, such as `SHA-256-SESS`.
         let name: String
         private let function: MessageDigest
+        /// Whether this is a `-sess` variant, in which A1 also contains the nonce and the client nonce (RFC 7616 section 3.4.2).
         var isSession: Bool { name.hasSuffix("-SESS") }
 
-        /// Returns nil for an unknown algorithm, and for one that the installed OpenSSL disables.
+        /// Returns nil for an unknown algorithm, and for an algorithm that the installed OpenSSL disables.
         init?(_ text: String) {
             name = text.uppercased()
             switch name.hasSuffix("-SESS") ? String(name.dropLast(5)) : name {
@@ -36,6 +39,7 @@ enum DigestRoutes {
             case "SHA-512": function = .sha512
             default: return nil
             }
+            // OpenSSL computes no digest with an algorithm that is disabled.
             if function.digest(of: []) == nil { return nil }
         }
 
@@ -46,6 +50,7 @@ enum DigestRoutes {
         func hash(_ bytes: [UInt8]) -> String { Hexadecimal.lowercase(function.digest(of: bytes) ?? []) }
     }
 
+    /// Returns the response to a request: the success response for correct credentials, otherwise a challenge.
     private static func answer(
         _ request: OriginRequest, _ nonces: NonceStore
     ) throws(Refusal) -> OriginResponse {
@@ -54,35 +59,36 @@ enum DigestRoutes {
         guard let algorithm = Algorithm(name) else {
             throw .badRequest("no algorithm, or one that is disabled: \(name)")
         }
-        let offered = parameters[0] == "none" ? [] : parameters[0].split(separator: ",").map(String.init)
-        guard offered.allSatisfy({ $0 == "auth" || $0 == "auth-int" }) else {
+        let qopOptions = parameters[0] == "none" ? [] : parameters[0].split(separator: ",").map(String.init)
+        guard qopOptions.allSatisfy({ $0 == "auth" || $0 == "auth-int" }) else {
             throw .badRequest("no quality of protection: \(parameters[0])")
         }
-        let limit = parameters.count > 4 ? Int(parameters[4]) : nil
+        let useLimit = parameters.count > 4 ? Int(parameters[4]) : nil
         guard let credentials = BasicAuthRoutes.credentials("digest", request).map(Self.parameters(of:)),
             let nonce = credentials["nonce"], let response = credentials["response"],
             credentials["realm"] == realm, credentials["username"] == parameters[1],
             [request.head.target.description, request.pathAndQuery].contains(credentials["uri"]),
             (credentials["algorithm"] ?? "MD5").uppercased() == algorithm.name
-        else { return try challenge(offered, algorithm, isStale: false, nonces) }
+        else { return try challenge(qopOptions, algorithm, isStale: false, nonces) }
         let qop = credentials["qop"]
-        guard offered.isEmpty ? qop == nil : offered.contains(qop ?? "") else {
-            return try challenge(offered, algorithm, isStale: false, nonces)
+        let isQopAcceptable = qopOptions.isEmpty ? qop == nil : qopOptions.contains(qop ?? "")
+        guard isQopAcceptable else { return try challenge(qopOptions, algorithm, isStale: false, nonces) }
+        let (expectedResponse, rspauth) = digests(request, credentials, algorithm)
+        guard response == expectedResponse else {
+            return try challenge(qopOptions, algorithm, isStale: false, nonces)
         }
-        let (expected, rspauth) = digests(request, credentials, algorithm)
-        guard response == expected else { return try challenge(offered, algorithm, isStale: false, nonces) }
         // The digest is correct: `stale` tells the client to retry with a new nonce, not to ask for another password.
-        guard nonces.check(nonce, uses: limit) == .good else {
-            return try challenge(offered, algorithm, isStale: true, nonces)
+        guard nonces.validity(of: nonce, useLimit: useLimit) == .valid else {
+            return try challenge(qopOptions, algorithm, isStale: true, nonces)
         }
-        guard nonces.use(nonce, count: credentials["nc"]) else {
-            return try challenge(offered, algorithm, isStale: true, nonces)
+        guard nonces.recordUse(of: nonce, count: credentials["nc"]) else {
+            return try challenge(qopOptions, algorithm, isStale: true, nonces)
         }
-        return try welcome(request, credentials, rspauth, nonces)
+        return try authenticatedResponse(request, credentials, rspauth, nonces)
     }
 
     /// Returns the response to correct credentials, with the `Authentication-Info` of RFC 7616 section 3.5.
-    private static func welcome(
+    private static func authenticatedResponse(
         _ request: OriginRequest, _ credentials: [String: String], _ rspauth: String, _ nonces: NonceStore
     ) throws(Refusal) -> OriginResponse {
         var info: [String] = []
@@ -93,13 +99,13 @@ enum DigestRoutes {
             nonces.retire(nonce)
             info.append("nextnonce=\"\(nonces.issue())\"")
         }
-        var response = try BasicAuthRoutes.welcome(request.parameters[1])
+        var response = try BasicAuthRoutes.authenticatedResponse(request.parameters[1])
         if !info.isEmpty { try response.add("Authentication-Info", info.joined(separator: ", ")) }
         return response
     }
 
-    /// Returns the digest that the client must have sent (RFC 7616 section 3.4), and the one that authenticates the server
-    /// (`rspauth`, section 3.5).
+    /// Returns the digest that the client must send (RFC 7616 section 3.4), and the digest that authenticates the server
+    /// (`rspauth`, section 3.5). A1 and A2 are the texts of sections 3.4.2 and 3.4.3.
     private static func digests(
         _ request: OriginRequest, _ credentials: [String: String], _ algorithm: Algorithm
     ) -> (request: String, rspauth: String) {
@@ -111,11 +117,13 @@ enum DigestRoutes {
         }
         let method = request.head.method.rawValue
         let requestBodyDigest = credentials["qop"] == "auth-int" ? ":" + algorithm.hash(request.body) : ""
-        let noncesAndQop =
+        // Nonce count, client nonce and quality of protection; absent without `qop`.
+        let countCnonceAndQop =
             credentials["qop"].map { ":\(value("nc")):\(value("cnonce")):\($0)" } ?? ""
         let a2Digest = algorithm.hash("\(method):\(value("uri"))\(requestBodyDigest)")
-        let digest = algorithm.hash("\(a1Digest):\(value("nonce"))\(noncesAndQop):\(a2Digest)")
-        // For auth-int the response's body is hashed too; it must be the document that `welcome` writes.
+        let digest = algorithm.hash("\(a1Digest):\(value("nonce"))\(countCnonceAndQop):\(a2Digest)")
+        // For `auth-int`, `rspauth` covers the body of the response: the same document as in
+        // `BasicAuthRoutes.authenticatedResponse`.
         var responseBodyDigest = ""
         if credentials["qop"] == "auth-int" {
             let document = JSONWriter.document(
@@ -123,34 +131,34 @@ enum DigestRoutes {
             responseBodyDigest = ":" + algorithm.hash(document)
         }
         let responseA2Digest = algorithm.hash(":\(value("uri"))\(responseBodyDigest)")
-        let rspauth = algorithm.hash("\(a1Digest):\(value("nonce"))\(noncesAndQop):\(responseA2Digest)")
+        let rspauth = algorithm.hash("\(a1Digest):\(value("nonce"))\(countCnonceAndQop):\(responseA2Digest)")
         return (digest, rspauth)
     }
 
-    /// Returns the response that challenges the client with a new nonce.
+    /// Returns the response that challenges the client with a new nonce. `isStale` is its `stale` parameter.
     private static func challenge(
-        _ offered: [String], _ algorithm: Algorithm, isStale: Bool, _ nonces: NonceStore
+        _ qopOptions: [String], _ algorithm: Algorithm, isStale: Bool, _ nonces: NonceStore
     ) throws(Refusal) -> OriginResponse {
-        var parts = [
+        var parameters = [
             "realm=\"\(realm)\"", "nonce=\"\(nonces.issue())\"", "opaque=\"origin\"",
             "algorithm=\(algorithm.name.replacing("-SESS", with: "-sess"))", "stale=\(isStale)",
         ]
-        if !offered.isEmpty { parts.insert("qop=\"\(offered.joined(separator: ","))\"", at: 1) }
+        if !qopOptions.isEmpty { parameters.insert("qop=\"\(qopOptions.joined(separator: ","))\"", at: 1) }
         var response = OriginResponse(401)
-        try response.add(.wwwAuthenticate, "Digest " + parts.joined(separator: ", "))
+        try response.add(.wwwAuthenticate, "Digest " + parameters.joined(separator: ", "))
         return response
     }
 
-    /// Parses the parameters of the credentials; their names are lowercased.
+    /// Parses the parameters of the credentials. Returns the values by the name in lowercase.
     private static func parameters(of text: String) -> [String: String] {
         let octets = Array(text.utf8)
         let bytes = octets.span
-        var found: [String: String] = [:]
+        var parameters: [String: String] = [:]
         ListSyntax.forEachElement(in: bytes) { range in
             guard let equals = range.first(where: { octets[$0] == UInt8(ascii: "=") }) else { return }
             let name = String(decoding: octets[range.lowerBound..<equals], as: UTF8.self)
-            found[name.lowercased()] = ListSyntax.unquoted(bytes, (equals + 1)..<range.upperBound)
+            parameters[name.lowercased()] = ListSyntax.unquoted(bytes, (equals + 1)..<range.upperBound)
         }
-        return found
+        return parameters
     }
 }

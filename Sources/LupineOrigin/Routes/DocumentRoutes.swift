@@ -15,8 +15,8 @@ enum DocumentRoutes {
             let octets = Array(text.utf8)
             router.get(pattern) { _ throws(Refusal) in try OriginResponse(200, type, octets) }
         }
-        let octets = Base64.decode(png.utf8) ?? []
-        router.get("/image/png") { _ throws(Refusal) in try OriginResponse(200, "image/png", octets) }
+        let pngOctets = Base64.decode(png.utf8) ?? []
+        router.get("/image/png") { _ throws(Refusal) in try OriginResponse(200, "image/png", pngOctets) }
     }
 
     private static let html = """
@@ -64,7 +64,7 @@ enum DocumentRoutes {
 
         """
 
-    /// An image of 16 by 16 pixels.
+    /// An image of 16 by 16 pixels, in base64.
     private static let png =
         "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAByElEQVR42g3Loa6GIACA0fs4fyYTmYlAMDEikZkI"
         + "BhIzEhmJQDA5Itn8Pdb19PP3kwiJlGwSI7ESLzkkpyRLiqRJhuSRLMkr+fsphEIqNoVRWIVXHIpTkRVF0RRD8SiW"

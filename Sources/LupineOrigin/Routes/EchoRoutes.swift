@@ -16,13 +16,14 @@ enum EchoRoutes {
             router.add(
                 [method], pattern,
                 .collected { request throws(Refusal) in
-                    try OriginResponse(json: .object(requestMembers(request) + content(request)))
+                    try OriginResponse(json: .object(requestMembers(request) + bodyMembers(request)))
                 })
         }
         for pattern in ["/anything", "/anything/{*}"] {
             router.any(pattern) { request throws(Refusal) in
                 let method: [(String, JSON)] = [("method", .string(request.head.method.rawValue))]
-                return try OriginResponse(json: .object(requestMembers(request) + content(request) + method))
+                return try OriginResponse(
+                    json: .object(requestMembers(request) + bodyMembers(request) + method))
             }
         }
         router.get("/headers") { request throws(Refusal) in
@@ -47,9 +48,10 @@ enum EchoRoutes {
         ]
     }
 
-    /// Returns the fields of the request; values of the same name are joined by commas.
+    /// Returns the fields of the request as a JSON object. Values of fields with the same name are joined by commas.
     static func headers(_ request: OriginRequest) -> JSON {
         var members: [(name: String, values: [String])] = []
+        // The index in `members` of each name.
         var memberIndexes: [FieldName: Int] = [:]
         let fields = request.head.fields
         for index in 0..<fields.count {
@@ -64,18 +66,18 @@ enum EchoRoutes {
         return .object(members.map { ($0.name, .string($0.values.joined(separator: ","))) })
     }
 
-    /// Returns the address of the client.
+    /// Returns the IP address of the client, or another description of its socket address; empty if it is not known.
     static func client(_ request: OriginRequest) -> String {
         request.peer.map { $0.host ?? $0.description } ?? ""
     }
 
     /// Returns the requested URL.
     static func url(_ request: OriginRequest) -> String {
-        request.base + request.pathAndQuery
+        request.schemeAndAuthority + request.pathAndQuery
     }
 
-    /// Returns the members that describe the body: as data, files, form and JSON.
-    private static func content(_ request: OriginRequest) throws(Refusal) -> [(String, JSON)] {
+    /// Returns the members that describe the body. Its media type decides whether they are form and files, or data and JSON.
+    private static func bodyMembers(_ request: OriginRequest) throws(Refusal) -> [(String, JSON)] {
         var form = FormPairs()
         var files = FormPairs()
         var data = ""
@@ -84,7 +86,7 @@ enum EchoRoutes {
         case "application/x-www-form-urlencoded":
             form = try FormPairs(form: request.body)
         case "multipart/form-data":
-            (form, files) = try parts(request)
+            (form, files) = try formAndFiles(request)
         default:
             data = text(request.body)
             if JSONSyntax.accepts(request.body) { json = .verbatim(request.body) }
@@ -93,8 +95,9 @@ enum EchoRoutes {
     }
 
     /// Returns the fields and the files of a multipart body. Refuses an invalid body.
-    private static func parts(_ request: OriginRequest) throws(Refusal) -> (form: FormPairs, files: FormPairs)
-    {
+    private static func formAndFiles(
+        _ request: OriginRequest
+    ) throws(Refusal) -> (form: FormPairs, files: FormPairs) {
         guard var reader = MultipartReader(contentType: request.head.fields) else {
             throw .badRequest("multipart: no boundary")
         }
@@ -104,7 +107,7 @@ enum EchoRoutes {
         var content: [UInt8] = []
         try reader.read(request.body.span) { event throws(Refusal) in
             switch event {
-            case .part(let fields):
+            case .partHead(let fields):
                 part = PartDescription(fields)
                 content = []
             case .content(let bytes): content += bytes
@@ -120,7 +123,7 @@ enum EchoRoutes {
         return (form, files)
     }
 
-    /// Returns octets as text, or as a data URL if they are not UTF-8.
+    /// Returns octets as text, or as a base64 data URL if they are not UTF-8.
     private static func text(_ bytes: [UInt8]) -> String {
         String(validating: bytes, as: UTF8.self)
             ?? "data:application/octet-stream;base64," + Base64.encode(bytes)
@@ -129,7 +132,9 @@ enum EchoRoutes {
     /// Returns a random UUID (RFC 9562 section 5.4).
     private static func uuid() -> String {
         var bytes = (0..<16).map { _ in UInt8.random(in: 0...255) }
+        // Version 4, in the upper four bits.
         bytes[6] = bytes[6] & 0x0f | 0x40
+        // The variant 0b10, in the upper two bits.
         bytes[8] = bytes[8] & 0x3f | 0x80
         let digits = Array(Hexadecimal.lowercase(bytes))
         return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")

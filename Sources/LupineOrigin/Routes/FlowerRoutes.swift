@@ -2,10 +2,10 @@
 
 internal import LupineHTTP
 
-/// The path used in the documentation's examples: GET `/flowers` lists flowers, optionally of the query's `colour`; POST accepts
-/// a flower.
+/// The path `/flowers` of the documentation's examples. GET lists flowers: all, or those of the query's `colour`. POST accepts a
+/// flower in JSON, and returns it.
 enum FlowerRoutes {
-    private static let flowers = [
+    private static let flowers: [(name: String, colour: String)] = [
         ("lupine", "blue"), ("gentian", "blue"), ("cornflower", "blue"), ("poppy", "red"),
         ("primrose", "yellow"),
     ]
@@ -13,10 +13,10 @@ enum FlowerRoutes {
     static func add(to router: inout Router) {
         router.get("/flowers") { request throws(Refusal) in
             let colour = request.arguments["colour"]
-            let wanted = flowers.filter { colour == nil || $0.1 == colour }
+            let matching = flowers.filter { colour == nil || $0.colour == colour }
             return try OriginResponse(
                 json: .array(
-                    wanted.map { .object([("name", .string($0.0)), ("colour", .string($0.1))]) }))
+                    matching.map { .object([("name", .string($0.name)), ("colour", .string($0.colour))]) }))
         }
         router.add(
             ["POST"], "/flowers",

@@ -2,9 +2,10 @@
 
 internal import LupineHTTP
 
-/// A body that supports range requests: `/range/{n}`, whose octets repeat the alphabet.
+/// A body of `n` octets that supports range requests: `/range/{n}`. Its octets repeat the alphabet.
 ///
-/// `?etag=` sets its entity tag; `?duration=` and `?chunk_size=` slow it down.
+/// `?etag=` sets the entity tag. `?duration=` is the number of seconds over which the body is sent, in pieces of `?chunk_size=`
+/// octets.
 enum RangeRoutes {
     /// The value of `Last-Modified`.
     static let lastModified = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -14,8 +15,9 @@ enum RangeRoutes {
         router.get("/range/{n}") { request throws(Refusal) in try answer(request) }
     }
 
+    /// Returns the whole body (200), the requested range (206), or the refusal of a range outside the body (416).
     private static func answer(_ request: OriginRequest) throws(Refusal) -> OriginResponse {
-        let length = Int64(try request.number(0, atMost: 1 << 40))
+        let length = Int64(try request.number(parameter: 0, atMost: 1 << 40))
         let tag = "\"\(request.arguments["etag"] ?? "range\(length)")\""
         let range =
             isRangeApplicable(request, tag)
@@ -43,24 +45,26 @@ enum RangeRoutes {
         return condition == tag || condition == lastModified
     }
 
+    /// Returns a response with the octets of the body in `range`.
     private static func content(
         _ request: OriginRequest, _ range: Range<Int64>
     ) throws(Refusal) -> OriginResponse {
-        let chunk = try request.number(argument: "chunk_size").map { min(max(1, $0), 1 << 20) }
+        let chunkSize = try request.number(argument: "chunk_size").map { min(max(1, $0), 1 << 20) }
         let duration = try OriginRequest.seconds(request.arguments["duration"] ?? "0", atMost: 3_600)
-        let pieces = range.isEmpty ? 1 : (range.count - 1) / (chunk ?? 16 << 10) + 1
-        let pause = duration / pieces
-        var next = range.lowerBound
+        // Without a chunk size, pieces have the size that conversations suggest (16 KiB).
+        let pieceCount = range.isEmpty ? 1 : (range.count - 1) / (chunkSize ?? 16 << 10) + 1
+        let pause = duration / pieceCount
+        var position = range.lowerBound
         var response = OriginResponse(
             body: range.isEmpty
                 ? .none
                 : .stream(length: Int64(range.count)) { piece, room in
-                    let end = min(range.upperBound, next + Int64(chunk ?? room))
-                    while next < end {
-                        piece.append(alphabet[Int(next % 26)])
-                        next += 1
+                    let end = min(range.upperBound, position + Int64(chunkSize ?? room))
+                    while position < end {
+                        piece.append(alphabet[Int(position % 26)])
+                        position += 1
                     }
-                    if next == range.upperBound { return .end(trailers: Fields()) }
+                    if position == range.upperBound { return .end(trailers: Fields()) }
                     return pause == .zero ? .more : .pause(pause)
                 })
         try response.add(.contentType, "application/octet-stream")

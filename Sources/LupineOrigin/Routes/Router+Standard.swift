@@ -2,7 +2,7 @@
 
 internal import LupineHTTP
 
-/// The standard endpoints of every origin. Each family is in its own file in this folder.
+/// The standard endpoints of every origin. Related endpoints are in one file of this folder.
 extension Router {
     /// Returns a router with all standard endpoints and their state.
     static func standard() -> Router {
@@ -30,22 +30,22 @@ extension Router {
         return router
     }
 
-    /// The endpoint for OPTIONS requests about the whole server (RFC 9110 §9.3.7): it returns the methods that the server
-    /// implements.
+    /// The endpoint for requests about the whole server, such as `OPTIONS *` (RFC 9110 §9.3.7). Its response lists the methods
+    /// that the server implements.
     static let serverOptions = Endpoint.immediate { _ throws(Refusal) in
         var response = OriginResponse(204)
         try response.add(.allow, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
         return response
     }
 
-    /// Answers GET and HEAD as soon as the request's head has arrived.
+    /// Adds a route for GET and HEAD that answers as soon as the request's head has arrived.
     mutating func get(
         _ pattern: String, _ handler: @escaping @Sendable (OriginRequest) throws(Refusal) -> OriginResponse
     ) {
         add(["GET"], pattern, .immediate(handler))
     }
 
-    /// Answers any method when the whole body has arrived.
+    /// Adds a route for any method that answers when the whole body has arrived.
     mutating func any(
         _ pattern: String, _ handler: @escaping @Sendable (OriginRequest) throws(Refusal) -> OriginResponse
     ) {

@@ -4,6 +4,7 @@ internal import LupineHTTP
 
 /// Responses with a requested status, delay or header: `/status`, `/delay`, `/response-headers`.
 enum StatusRoutes {
+    /// The maximum delay in seconds.
     private static let maximumDelay = 3_600.0
 
     static func add(to router: inout Router) {
@@ -22,7 +23,7 @@ enum StatusRoutes {
                 var response = try OriginResponse(json: arguments.json)
                 var type: String?
                 for (name, value) in arguments.pairs {
-                    // The last `content-type` replaces that of the document.
+                    // The last `content-type` argument replaces the media type of the document.
                     if name.lowercased() == "content-type" {
                         type = value
                     } else {
@@ -43,20 +44,23 @@ enum StatusRoutes {
     private static func chooseStatus(from text: String) throws(Refusal) -> Int {
         var choices: [(code: Int, weight: Double)] = []
         for element in text.split(separator: ",") {
-            let parts = element.split(separator: ":")
-            guard let first = parts.first, let code = Int(first), (200...999).contains(code),
-                let weight = parts.count == 1 ? 1 : Double(parts[1]), parts.count <= 2, weight >= 0
+            let codeAndWeight = element.split(separator: ":")
+            guard let first = codeAndWeight.first, let code = Int(first), (200...999).contains(code),
+                let weight = codeAndWeight.count == 1 ? 1 : Double(codeAndWeight[1]),
+                codeAndWeight.count <= 2, weight >= 0
             else { throw .badRequest("not a status: \(element)") }
             choices.append((code, weight))
         }
-        let total = choices.reduce(0) { $0 + $1.weight }
-        guard let last = choices.last, total.isFinite else { throw .badRequest("no status: \(text)") }
-        guard choices.count > 1, total > 0 else { return last.code }
-        var point = Double.random(in: 0..<total)
+        let totalWeight = choices.reduce(0) { $0 + $1.weight }
+        guard let last = choices.last, totalWeight.isFinite else { throw .badRequest("no status: \(text)") }
+        guard choices.count > 1, totalWeight > 0 else { return last.code }
+        // Each choice occupies an interval as long as its weight.
+        var position = Double.random(in: 0..<totalWeight)
         for choice in choices {
-            if point < choice.weight { return choice.code }
-            point -= choice.weight
+            if position < choice.weight { return choice.code }
+            position -= choice.weight
         }
+        // Reached only by rounding.
         return last.code
     }
 

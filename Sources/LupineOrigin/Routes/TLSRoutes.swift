@@ -19,6 +19,7 @@ enum TLSRoutes {
         }
     }
 
+    /// Returns the subject, the issuer and the fingerprint of a certificate as a JSON object.
     private static func description(_ certificate: Certificate) -> JSON {
         .object([
             ("subject", .string(certificate.subject.description)),

@@ -3,7 +3,8 @@
 internal import LupineHTTP
 internal import LupineTLS
 
-/// Bodies of any size, hashed as they arrive: `/hash`, and `/upload` for the parts of a form.
+/// Request bodies of any size, which the origin hashes as they arrive: `/hash` for the whole body, `/upload` for each part of a
+/// form.
 enum UploadRoutes {
     static func add(to router: inout Router) {
         router.add(
@@ -19,56 +20,63 @@ enum UploadRoutes {
     }
 }
 
-/// Counts and hashes a body.
+/// Counts and hashes the octets of a body.
 private final class HashSink: BodySink {
-    private let hash = RunningDigest(.sha256)
-    private var count: Int64 = 0
+    /// The digest; nil if OpenSSL cannot compute it.
+    private let digest = RunningDigest(.sha256)
+    private var octetCount: Int64 = 0
 
     func receive(_ bytes: Span<UInt8>) throws(Refusal) {
-        hash?.update(bytes)
-        count += Int64(bytes.count)
+        digest?.update(bytes)
+        octetCount += Int64(bytes.count)
     }
 
     func finish(trailers: Fields) throws(Refusal) -> OriginResponse {
         var members: [(String, JSON)] = [
-            ("bytes", .number(count)), ("sha256", .optional(hash?.finish().map(Hexadecimal.lowercase))),
+            ("bytes", .number(octetCount)),
+            ("sha256", .optional(digest?.finish().map(Hexadecimal.lowercase))),
         ]
         if !trailers.isEmpty {
-            members.append(
-                (
-                    "trailers",
-                    .object(
-                        (0..<trailers.count).map { (trailers.name(at: $0), .string(trailers.value(at: $0))) })
-                ))
+            var trailerMembers: [(String, JSON)] = []
+            for index in 0..<trailers.count {
+                trailerMembers.append((trailers.name(at: index), .string(trailers.value(at: index))))
+            }
+            members.append(("trailers", .object(trailerMembers)))
         }
         return try OriginResponse(json: .object(members))
     }
 }
 
-/// Reports the names, types, sizes and hashes of the parts of a form, without storing their content.
+/// Answers with the names, types, sizes and digests of the parts of a form. It does not store their content.
 private final class PartsSink: BodySink {
     private static let maximumParts = 10_000
-    /// The maximum number of octets of all names and types.
+    /// The maximum number of octets of the names, file names and types of all parts.
     private static let maximumTextOctets = 1 << 20
 
     private var reader: MultipartReader
+    /// The descriptions of the parts that have ended.
     private var parts: [JSON] = []
+    /// The number of octets of the names, file names and types of all parts.
     private var textOctets = 0
+    /// The part whose content arrives.
     private var part = PartDescription(Fields())
-    private var hash = RunningDigest(.sha256)
-    private var count: Int64 = 0
+    /// The digest of the part's content; nil if OpenSSL cannot compute it.
+    private var digest = RunningDigest(.sha256)
+    /// The number of octets of the part's content.
+    private var octetCount: Int64 = 0
 
     init(_ reader: MultipartReader) { self.reader = reader }
 
     func receive(_ bytes: Span<UInt8>) throws(Refusal) {
         var events: [MultipartReader.Event] = []
         try reader.read(bytes) { event throws(Refusal) in events.append(event) }
-        for event in events { try handle(event) }
+        for event in events { try receive(event) }
     }
 
-    private func handle(_ event: MultipartReader.Event) throws(Refusal) {
+    /// Receives an event of the reader.
+    private func receive(_ event: MultipartReader.Event) throws(Refusal) {
         switch event {
-        case .part(let fields):
+        case .partHead(let fields):
             guard parts.count < Self.maximumParts else {
                 throw Refusal(413, "more than \(Self.maximumParts) parts")
             }
@@ -77,17 +85,17 @@ private final class PartsSink: BodySink {
             guard textOctets <= Self.maximumTextOctets else {
                 throw Refusal(413, "names and types of parts are more than \(Self.maximumTextOctets) octets")
             }
-            hash = RunningDigest(.sha256)
-            count = 0
+            digest = RunningDigest(.sha256)
+            octetCount = 0
         case .content(let bytes):
-            hash?.update(bytes.span)
-            count += Int64(bytes.count)
+            digest?.update(bytes.span)
+            octetCount += Int64(bytes.count)
         case .partEnd:
             parts.append(
                 .object([
                     ("name", .string(part.name)), ("filename", .optional(part.fileName)),
-                    ("type", .optional(part.type)), ("bytes", .number(count)),
-                    ("sha256", .optional(hash?.finish().map(Hexadecimal.lowercase))),
+                    ("type", .optional(part.type)), ("bytes", .number(octetCount)),
+                    ("sha256", .optional(digest?.finish().map(Hexadecimal.lowercase))),
                 ]))
         }
     }

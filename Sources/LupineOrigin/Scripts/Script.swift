@@ -4,61 +4,61 @@ internal import LupineTransport
 
 /// The steps that a connection follows instead of serving HTTP: the exact bytes, pauses and endings that a test needs.
 ///
-/// Steps run in order, each when the previous one has ended; after the last one the connection is closed. Bytes are read only
-/// by the `expect` steps: without one the kernel's buffers fill and the client has to wait. If the client ends its half
-/// before an `expect` step is satisfied, the connection is closed.
+/// Steps run in order, each when the previous one has ended. After the last step the connection is closed. Only the `expect`
+/// steps read bytes: without one the kernel's buffers fill, and the client has to wait. If the client closes its half of the
+/// connection before an `expect` step is satisfied, the origin closes the connection.
 package struct Script: Sendable {
     /// One step of a script.
     package enum Step: Sendable {
-        /// Reads to the end of a head (CRLF CRLF).
+        /// Reads to the end of the head of an HTTP/1.1 message (CRLF CRLF).
         case expectHead
         /// Reads a number of bytes.
         case expectBytes(Int)
         /// Reads these bytes; if other bytes arrive, the connection is reset.
         case expectExactly([UInt8])
-        /// Reads to the end of the header of an HTTP/2 frame of this type on this stream; the first such step also reads the
-        /// preface.
+        /// Reads to the end of the header of an HTTP/2 frame of this type on this stream. The first such step also reads the
+        /// client's connection preface.
         case expectFrame(type: UInt8, stream: UInt32)
-        /// Reads until the client closes its half.
+        /// Reads until the client closes its half of the connection.
         case expectEnd
         /// Sends the bytes.
         case send([UInt8])
         /// Sends each byte with a separate system call.
         case sendByteByByte([UInt8])
-        /// Does nothing for a while. Prefer a signal where the test can give one.
+        /// Does nothing for this duration. Prefer `waitForSignal` where the test knows the event to wait for.
         case pause(Duration)
-        /// Waits until the gate of this name is opened.
+        /// Waits until the origin's gate of this name is open.
         case waitForSignal(String)
-        /// Waits until this gate is opened; it need not be one of the origin's.
+        /// Waits until this gate is open. The gate need not be one of the origin's.
         case waitForGate(Gate)
-        /// Opens the gate of this name, which shows others that the script has reached this step.
+        /// Opens the origin's gate of this name. A test that waits for the gate then knows that the script has reached this step.
         case signal(String)
-        /// Makes all later steps pause after every `bytes` bytes that they read.
+        /// Makes all later steps pause for the duration `every` after each `bytes` bytes that they read.
         case slowRead(bytes: Int, every: Duration)
         /// Ends with a reset (RST).
         case reset
-        /// Closes the origin's half (over TLS after a close_notify); the script continues.
+        /// Closes the origin's half of the connection, over TLS after a close_notify. The script continues.
         case halfClose
-        /// Closes the connection: input that has arrived is dropped first; the kernel answers later input with a reset.
+        /// Closes the connection. Input that has arrived is dropped first; the kernel answers later input with a reset.
         case close
-        /// Does nothing more until the origin is shut down or the connection fails.
+        /// Does nothing until the origin shuts down or the connection fails. Later steps never run.
         case stall
-        /// Ends the script: the connection serves HTTP, like those without a script. Later steps are ignored.
+        /// Ends the script: the connection serves HTTP, like a connection without a script. Later steps are ignored.
         case speakHTTP
 
-        // The remaining steps need TLS, and close the connection where there is none.
+        // The remaining steps need TLS. On a connection without TLS they close the connection.
 
         /// Starts TLS over the current channel: after the response to a CONNECT, in a script on the socket, or inside TLS. The
-        /// next step runs after the handshake. `cutting` has the same effect as `cutWire`.
+        /// next step runs after the handshake. `cutting` has the same effect as a `cutWire` step before the handshake.
         case startTLS(cutting: WireCut? = nil)
-        /// Closes as `close` does, but without a close_notify: the client should detect the truncation.
+        /// Closes as `close` does, but without a close_notify. The client should detect the truncation.
         case closeWithoutNotify
         /// Sends a close_notify and leaves the socket open.
         case sendCloseNotify
         /// Sends bytes between the TLS records, unencrypted.
         case sendBeneathTLS([UInt8])
-        /// Cuts the ciphertext after a number of bytes, in the middle of a record or handshake. Bytes after the cut are never
-        /// sent, and steps that wait until these bytes are sent never run.
+        /// Cuts the ciphertext after a number of bytes, in the middle of a record or handshake. The bytes after the cut are never
+        /// sent. Steps that wait until those bytes are sent never run.
         case cutWire(WireCut)
         /// Requests a renegotiation (TLS 1.2 only).
         case requestRenegotiation
@@ -76,7 +76,7 @@ package struct Script: Sendable {
 
     /// The steps, in order.
     package var steps: [Step]
-    /// The layer, for a script that starts with the connection.
+    /// The layer on which the script begins. It matters only to a script that starts with the connection.
     package var layer: Layer
 
     /// Creates a script.
@@ -92,27 +92,28 @@ extension Script.Step {
 
     /// Sends an unencrypted alert, as a server does in place of a ServerHello (RFC 8446 section 6). For scripts on the socket.
     package static func sendAlert(_ description: UInt8, isFatal: Bool = true) -> Script.Step {
+        // A record: type alert (21), version 3.3, length 2; then the alert's level and description.
         .send([21, 3, 3, 0, 2, isFatal ? 2 : 1, description])
     }
 }
 
-/// Assigns scripts to connections.
+/// Assigns scripts to connections: the first connection follows the first script, and so on.
 ///
-/// Connections are numbered from 0 in order of acceptance; if the plan belongs to a path, in the order of their requests for
-/// it.
+/// A plan in the configuration counts connections in order of acceptance. A plan for a path counts connections in the order of
+/// their requests for the path.
 package final class ScriptPlan: Sendable {
-    /// The treatment of connections after the last script.
+    /// The treatment of connections for which no script remains.
     package enum Afterwards: Sendable {
         /// They follow the last script.
         case repeatLast
         /// They are closed when they are accepted.
         case refuse
-        /// The next one is closed together with the listener: the kernel refuses further clients.
+        /// The next connection is closed together with the listener, so that the kernel refuses further clients.
         case stopListening
     }
 
     /// The plan's decision about one connection.
-    enum Choice {
+    enum Decision {
         case follow(Script)
         case refuse
         case stopListening
@@ -120,10 +121,10 @@ package final class ScriptPlan: Sendable {
 
     /// The scripts, in order.
     package let scripts: [Script]
-    /// The treatment of connections after the last script.
+    /// The treatment of connections for which no script remains.
     package let afterwards: Afterwards
-    /// The number of connections for which `next` has chosen.
-    private let chosenCount = Lock(0)
+    /// The number of connections about which `nextDecision` has decided.
+    private let decisionCount = Lock(0)
 
     /// Creates a plan in which the first connection follows the first script, and so on.
     package init(_ scripts: [Script], afterwards: Afterwards = .repeatLast) {
@@ -136,8 +137,8 @@ package final class ScriptPlan: Sendable {
         self.init([Script(steps, on: layer)])
     }
 
-    /// Returns the decision about the connection with number `index`.
-    func choice(for index: Int) -> Choice {
+    /// Returns the decision about the connection with number `index`, from 0.
+    func decision(for index: Int) -> Decision {
         if index < scripts.count { return .follow(scripts[index]) }
         switch afterwards {
         case .repeatLast:
@@ -148,12 +149,12 @@ package final class ScriptPlan: Sendable {
         }
     }
 
-    /// Returns the decision about the next connection.
-    func next() -> Choice {
-        let index = chosenCount.withLock { count in
+    /// Returns the decision about the next connection, and counts the connection.
+    func nextDecision() -> Decision {
+        let index = decisionCount.withLock { count in
             defer { count += 1 }
             return count
         }
-        return choice(for: index)
+        return decision(for: index)
     }
 }

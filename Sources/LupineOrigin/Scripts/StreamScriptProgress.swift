@@ -3,30 +3,31 @@
 /// The progress of a stream through its script. Part of an `OriginStream`.
 struct StreamScriptProgress {
     private let steps: [StreamScript.Step]
+    /// The index of the current step.
     private var position = 0
     /// The content of the request that has arrived.
-    var received: [UInt8] = []
-    /// Whether a `keepContent` step has run: content is no longer consumed.
-    var keepsContent = false
-    /// The number of received octets of content that have not been consumed.
-    var unconsumed = 0
-    /// Whether the current step has begun.
-    var hasBegun = false
+    var receivedContent: [UInt8] = []
+    /// Whether a `withholdWindowUpdates` step has run. The octets of later content are counted in `unconsumedOctets`.
+    var withholdsWindowUpdates = false
+    /// The number of received octets of content that have not been returned to the flow-control windows.
+    var unconsumedOctets = 0
+    /// Whether the current step has begun. Used only by steps that begin something and then wait.
+    var hasStepBegun = false
 
     init(_ script: StreamScript) { steps = script.steps }
 
     /// The current step; nil after the last one.
-    var step: StreamScript.Step? { position < steps.count ? steps[position] : nil }
+    var currentStep: StreamScript.Step? { position < steps.count ? steps[position] : nil }
 
-    /// The maximum number of octets of a DATA frame in the current step.
-    var frameSize: Int {
-        guard case .content(_, let frames, _)? = step else { return 1 }
+    /// The maximum number of octets of a DATA frame in the current step; 1 if the step sends no content.
+    var maximumFrameSize: Int {
+        guard case .content(_, let frames, _)? = currentStep else { return 1 }
         return max(1, frames)
     }
 
-    /// Ends the current step.
+    /// Ends the current step. The next step becomes the current one.
     mutating func advance() {
         position += 1
-        hasBegun = false
+        hasStepBegun = false
     }
 }

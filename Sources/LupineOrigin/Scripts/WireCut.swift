@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 
-/// A cut in the ciphertext of a connection, for example inside a record or a handshake: its position and kind.
+/// A cut in the ciphertext that the origin sends on a connection, for example inside a record or a handshake.
 package struct WireCut: Hashable, Sendable {
     /// The event that the client receives at the cut.
     package enum Ending: Hashable, Sendable {
-        /// None: the bytes after the cut are never sent.
+        /// No event: the bytes after the cut are never sent.
         case stall
-        /// The end of the stream.
+        /// The end of the stream (FIN).
         case end
-        /// A reset.
+        /// A reset (RST).
         case reset
     }
 
-    /// The number of bytes that are still sent.
-    package var bytes: Int
+    /// The number of bytes to send before the cut.
+    package var remainingBytes: Int
     /// The event at the cut.
     package var ending: Ending
 
     /// Creates a cut after a number of bytes.
     package init(after bytes: Int, _ ending: Ending) {
-        self.bytes = bytes
+        remainingBytes = bytes
         self.ending = ending
     }
 }

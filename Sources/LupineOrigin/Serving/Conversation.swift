@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// The protocol on one connection, such as HTTP/1.1 (`HTTPConversation`) or a script (`ScriptConversation`). Used on the loop
-/// only.
+/// What the origin does with the input of a connection: it speaks HTTP/1.1 (`HTTP1Conversation`), follows a script
+/// (`ScriptConversation`), and so on. Used on the connection's loop only.
 protocol Conversation: AnyObject {
     /// Whether the connection should read from the socket. If not, bytes stay in the kernel, and the client has to wait.
     var wantsInput: Bool { get }
-    /// Whether the conversation waits for the client only. The idle timeout applies only then.
+    /// Whether the conversation waits for the client only. Otherwise no idle timeout applies.
     var awaitsClient: Bool { get }
-    /// Processes as much input as there is space for output. Returns false if nothing could be done.
+    /// Parses input and produces output, as far as there is space for output. Returns false if it could do neither.
     func advance(_ connection: ServerConnection) -> Bool
-    /// Called when the wait that the conversation has begun with `ServerConnection.wait` ends.
+    /// Continues after a wait that the conversation has begun with `ServerConnection.wait`.
     func resume(_ connection: ServerConnection)
 }

@@ -4,11 +4,11 @@ internal import LupineHTTP
 internal import LupineHTTP2
 internal import LupineTransport
 
-// Responses: heads, and content that is sent in pieces, stream after stream.
+// Responses: heads, and content. The streams take turns to send a piece of content each.
 
 extension HTTP2Conversation {
     /// Sends the response that `body` returns, if any. If `body` throws, sends the refusal, and drops the rest of the request's
-    /// body.
+    /// body. Has no effect if the stream already has a response.
     func answer(
         _ stream: OriginStream, _ connection: ServerConnection,
         _ body: () throws(Refusal) -> OriginResponse?
@@ -17,24 +17,24 @@ extension HTTP2Conversation {
         do throws(Refusal) {
             response = try body()
         } catch {
-            if case .body = stream.intake { stream.intake = .discarding }
+            if case .body = stream.requestState { stream.requestState = .discardingBody }
             let refusal = try? OriginResponse(
                 error.status, json: .object([("error", .string(error.message))]))
             response = refusal ?? OriginResponse(error.status)
         }
-        guard let response, case .none = stream.reply else { return }
+        guard let response, case .notBegun = stream.responseState else { return }
         if let gate = response.gate {
-            stream.reply = .delayed(response)
+            stream.responseState = .delayed(response)
             connection.call(when: gate, resumption(stream, connection))
         } else if let delay = response.delay {
-            stream.reply = .delayed(response)
+            stream.responseState = .delayed(response)
             connection.call(after: delay, resumption(stream, connection))
         } else {
             send(response, on: stream, connection)
         }
     }
 
-    /// Returns a closure that resumes a stream after a wait. It holds weak references only.
+    /// Returns a closure that resumes a stream after a wait. The closure has weak references only.
     private func resumption(_ stream: OriginStream, _ connection: ServerConnection) -> () -> Void {
         { [weak self, weak stream, weak connection] in
             if let self, let stream, let connection { resumeStream(stream, connection) }
@@ -43,10 +43,11 @@ extension HTTP2Conversation {
 
     /// Resumes a stream whose wait has ended.
     private func resumeStream(_ stream: OriginStream, _ connection: ServerConnection) {
+        // The stream may have ended during the wait.
         guard streams[stream.id] === stream else { return }
-        switch stream.reply {
+        switch stream.responseState {
         case .delayed(let response):
-            stream.reply = .none
+            stream.responseState = .notBegun
             guard let choose = response.choice else { return send(response, on: stream, connection) }
             answer(stream, connection) { () throws(Refusal) in
                 switch try choose() {
@@ -60,19 +61,20 @@ extension HTTP2Conversation {
                 }
             }
         case .paused(let producer):
-            stream.reply = .streaming(producer)
+            stream.responseState = .streaming(producer)
             enqueue(stream)
-        case .none, .streaming, .sent: break
+        case .notBegun, .streaming, .sent: break
         }
     }
 
-    /// Sends a head, after which the stream stays open.
+    /// Sends a head, and leaves the stream open. Does nothing if the head cannot be encoded.
     func send(_ head: ResponseHead, on stream: OriginStream) {
         guard let list = try? MessageEncoder.response(head, body: .none) else { return }
-        // Fails if the stream has ended, which then needs no head.
+        // Fails only if the stream has ended. Then no head is needed.
         try? machine.send(list, on: stream.id, endsStream: false)
     }
 
+    /// Sends the head of a response, and queues the stream to send the content.
     private func send(_ answer: OriginResponse, on stream: OriginStream, _ connection: ServerConnection) {
         var response = answer
         // A successful response to CONNECT would open a web socket or a tunnel, which this endpoint does not provide.
@@ -80,49 +82,52 @@ extension HTTP2Conversation {
         for head in response.interim { send(head, on: stream) }
         do throws(HTTPError) {
             var fields = response.fields
-            if !fields.contains(.date) { try fields.append(.date, date.value().span) }
+            if !fields.contains(.date) { try fields.append(.date, date.fieldValue().span) }
             let head = ResponseHead(status: response.status, fields: fields)
             try send(head, response.body, on: stream)
         } catch {
-            // The endpoint made a response that cannot be encoded.
+            // The endpoint has returned a response that cannot be encoded.
             machine.reset(stream.id, .internalError)
             streams[stream.id] = nil
         }
-        if response.closes { machine.shutDown() }
+        if response.closesConnection { machine.shutDown() }
     }
 
+    /// Sends a final head. Ends the stream if no content follows, otherwise queues the stream.
     private func send(
         _ head: ResponseHead, _ body: OriginResponse.Body, on stream: OriginStream
     ) throws(HTTPError) {
-        let omitsContent = stream.method == .head || head.status.code == 204 || head.status.code == 304
+        let statusForbidsContent = head.status.code == 204 || head.status.code == 304
+        let omitsContent = stream.method == .head || statusForbidsContent
         let bodyLength: OutgoingBody
         switch body {
-        case .none: bodyLength = head.status.code == 204 || head.status.code == 304 ? .none : .known(0)
+        case .none: bodyLength = statusForbidsContent ? .none : .known(0)
         case .bytes(let bytes):
             bodyLength = .known(Int64(bytes.count))
             stream.content = bytes
             stream.trailers = Fields()
         case .stream(let length, _): bodyLength = length.map { .known($0) } ?? .unknown
         }
-        let isEmpty: Bool
+        let endsStream: Bool
         if case .stream = body {
-            isEmpty = omitsContent
+            endsStream = omitsContent
         } else {
-            isEmpty = omitsContent || stream.content.isEmpty
+            endsStream = omitsContent || stream.content.isEmpty
         }
         let list = try MessageEncoder.response(head, body: bodyLength)
-        do throws(HTTP2SendError) { try machine.send(list, on: stream.id, endsStream: isEmpty) } catch {
+        // Fails if the stream has ended.
+        do throws(HTTP2SendError) { try machine.send(list, on: stream.id, endsStream: endsStream) } catch {
             streams[stream.id] = nil
             return
         }
-        if isEmpty {
-            stream.reply = .sent
-            return forgetIfEnded(stream)
+        if endsStream {
+            stream.responseState = .sent
+            return removeIfEnded(stream)
         }
         if case .stream(_, let producer) = body {
-            stream.reply = .streaming(producer)
+            stream.responseState = .streaming(producer)
         } else {
-            stream.reply = .streaming(nil)
+            stream.responseState = .streaming(nil)
         }
         enqueue(stream)
     }
@@ -130,14 +135,16 @@ extension HTTP2Conversation {
     /// Adds a stream to the queue of senders, after the streams of the same or a higher urgency.
     func enqueue(_ stream: OriginStream) { senders.add(stream) }
 
-    /// Sends a piece of the next stream in the queue. Returns false if no stream can send.
+    /// Sends a piece of content of the next stream in the queue. Returns false if no stream has content to send, or the
+    /// flow-control windows have no space.
     func sendNext(_ connection: ServerConnection) -> Bool {
         while let stream = senders.popFirst() {
+            // The stream may have ended while it was in the queue.
             guard streams[stream.id] === stream else { continue }
-            if case .streaming(let producer?) = stream.reply, stream.content.isEmpty, stream.trailers == nil {
+            if case .streaming(let producer?) = stream.responseState, !stream.hasContentOrTrailers {
                 produce(producer, for: stream, connection)
-                if case .streaming = stream.reply, stream.content.isEmpty, stream.trailers == nil {
-                    // The producer made an empty piece.
+                if case .streaming = stream.responseState, !stream.hasContentOrTrailers {
+                    // The producer has returned an empty piece.
                     enqueue(stream)
                     return true
                 }
@@ -147,7 +154,7 @@ extension HTTP2Conversation {
         return false
     }
 
-    /// Obtains the next piece of a streamed response.
+    /// Obtains the next piece of a streamed response from its producer.
     private func produce(
         _ producer: @escaping OriginStream.Producer, for stream: OriginStream, _ connection: ServerConnection
     ) {
@@ -158,55 +165,60 @@ extension HTTP2Conversation {
         switch continuation {
         case .more: break
         case .pause(let delay):
-            stream.reply = .paused(producer)
+            stream.responseState = .paused(producer)
             connection.call(after: delay, resumption(stream, connection))
         case .wait(let gate):
-            stream.reply = .paused(producer)
+            stream.responseState = .paused(producer)
             connection.call(when: gate, resumption(stream, connection))
         case .end(let trailers): stream.trailers = trailers
         }
     }
 
-    /// Sends a piece of the stream's content. Returns false if there is none, or the windows have no space.
+    /// Sends a piece of the stream's content, or its trailers. Returns false if there is none, or the flow-control windows have
+    /// no space.
     private func sendContent(of stream: OriginStream, _ connection: ServerConnection) -> Bool {
-        let remaining = stream.content.count - stream.contentStart
-        let count = min(remaining, stream.scriptProgress?.frameSize ?? Self.pieceBytes)
-        let endsStream = stream.trailers?.isEmpty == true && count == remaining
+        let remainingCount = stream.content.count - stream.contentStart
+        let count = min(remainingCount, stream.scriptProgress?.maximumFrameSize ?? Self.pieceBytes)
+        let endsStream = stream.trailers?.isEmpty == true && count == remainingCount
         guard count > 0 || stream.trailers != nil else { return false }
         do throws(HTTP2SendError) {
             if count == 0, let trailers = stream.trailers, !trailers.isEmpty {
                 return try sendTrailers(trailers, on: stream)
             }
-            let sent = try machine.sendContent(
+            // The machine writes the header of a DATA frame, and returns how many octets the windows allow.
+            let sentCount = try machine.sendContent(
                 count, on: stream.id, endsStream: endsStream, into: &connection.output)
-            guard sent > 0 || count == 0 else { return false }
-            connection.output += stream.content[stream.contentStart..<stream.contentStart + sent]
-            stream.contentStart += sent
+            // Without space in the windows, the stream is queued again when a window opens.
+            guard sentCount > 0 || count == 0 else { return false }
+            connection.output += stream.content[stream.contentStart..<stream.contentStart + sentCount]
+            stream.contentStart += sentCount
             let isContentSent = stream.contentStart == stream.content.count
             if isContentSent {
                 stream.content = []
                 stream.contentStart = 0
             }
-            let hasEndedStream = endsStream && sent == count
+            let hasEndedStream = endsStream && sentCount == count
             if stream.scriptProgress != nil, isContentSent {
+                // The `content` step waits for this.
                 if hasEndedStream { stream.trailers = nil }
                 runScript(stream, connection)
             } else if hasEndedStream {
-                stream.reply = .sent
-                forgetIfEnded(stream)
-            } else if isContentSent, stream.socket != nil {
+                stream.responseState = .sent
+                removeIfEnded(stream)
+            } else if isContentSent, stream.webSocket != nil {
                 advanceWebSocket(on: stream)
             } else {
                 enqueue(stream)
             }
             return true
         } catch {
-            forget(stream)
+            // The stream has ended.
+            remove(stream)
             return true
         }
     }
 
-    /// Ends a stream with its trailers. Always returns true, because it has made progress.
+    /// Ends a stream with its trailers. Returns true, as `sendContent` does when it has made progress.
     private func sendTrailers(
         _ trailers: Fields, on stream: OriginStream
     ) throws(HTTP2SendError) -> Bool {
@@ -216,8 +228,8 @@ extension HTTP2Conversation {
             return true
         }
         try machine.send(list, on: stream.id, endsStream: true)
-        stream.reply = .sent
-        forgetIfEnded(stream)
+        stream.responseState = .sent
+        removeIfEnded(stream)
         return true
     }
 }

@@ -4,27 +4,32 @@ internal import LupineHTTP
 internal import LupineHTTP2
 internal import LupineTransport
 
-/// Serves HTTP/2 on one connection. It sends a piece of each response in turn, the most urgent ones first (RFC 9218).
+/// Serves HTTP/2 on one connection. It sends a piece of each response in turn, the most urgent responses first (RFC 9218).
 ///
 /// Used on its loop only. The endpoints are the same as over HTTP/1.1. An extended CONNECT for a web socket is routed like a GET.
-/// An endpoint that follows a `Script` takes over the whole connection, one that performs a `StreamScript` only its stream.
-/// While the client does not read, no output is produced.
+/// A `Script` takes over the whole connection, a `StreamScript` only the stream of its request. While the client does not read,
+/// the conversation produces no output.
 final class HTTP2Conversation: Conversation {
-    /// The maximum number of content octets that are sent of a stream before the next stream has its turn.
+    /// The maximum number of octets of one stream's content that are sent before the next stream has its turn.
     static let pieceBytes = 16 << 10
 
+    /// The state machine of the connection: it parses frames, and writes all frames except the content of DATA frames.
     var machine: HTTP2Machine
     private let behaviour: HTTP2Behaviour
+    /// The streams whose request or response has not ended.
     var streams: [StreamID: OriginStream] = [:]
     /// The streams that may have content to send.
     var senders = SenderQueue()
-    /// The urgency in the last PRIORITY_UPDATE for a stream that was not open. The machine reports it right before the request.
+    /// The urgency in the last PRIORITY_UPDATE for a stream that was not open. The machine reports the frame directly before the
+    /// request of the stream.
     private var earlyUrgency: (id: StreamID, urgency: Urgency)?
-    private var requests = 0
+    /// The number of requests on this connection.
+    private var requestCount = 0
+    /// Whether the conversation has ended the connection, or a script has taken it over.
     private(set) var isOver = false
-    /// Whether a script has silenced the connection: nothing is sent, and input is dropped.
+    /// Whether a script has performed `fallSilent`: nothing is sent, and input is dropped.
     var isSilent = false
-    /// The buffer in which a producer makes the next piece of a response.
+    /// The buffer to which a producer appends the next piece of a response.
     var piece: [UInt8] = []
     var date = CurrentDate()
 
@@ -32,16 +37,16 @@ final class HTTP2Conversation: Conversation {
     init(_ behaviour: HTTP2Behaviour, limits: ParserLimits, at now: Instant) {
         self.behaviour = behaviour
         var settings = HTTP2Settings()
-        settings.maxConcurrentStreams = behaviour.streams
+        settings.maxConcurrentStreams = behaviour.maxConcurrentStreams
         settings.initialWindowSize = behaviour.streamWindow
-        settings.headerTableSize = behaviour.headerTable
+        settings.headerTableSize = behaviour.headerTableSize
         settings.noRFC7540Priorities = behaviour.announcesPriorities
         settings.enableConnectProtocol = behaviour.acceptsWebSockets
-        var bounds = HTTP2Limits()
-        bounds.lists.listOctets = limits.headBytes
-        bounds.lists.fieldCount = limits.fieldCount
+        var machineLimits = HTTP2Limits()
+        machineLimits.lists.listOctets = limits.headBytes
+        machineLimits.lists.fieldCount = limits.fieldCount
         machine = HTTP2Machine(
-            .server, settings: settings, window: behaviour.connectionWindow, limits: bounds,
+            .server, settings: settings, window: behaviour.connectionWindow, limits: machineLimits,
             at: .nanoseconds(now.nanoseconds))
     }
 
@@ -49,30 +54,33 @@ final class HTTP2Conversation: Conversation {
 
     var awaitsClient: Bool { !streams.values.contains(where: \.isWaiting) }
 
+    /// Does nothing: each stream waits with `ServerConnection.call` instead of `ServerConnection.wait`.
     func resume(_ connection: ServerConnection) {}
 
     func advance(_ connection: ServerConnection) -> Bool {
-        if isSilent { return drop(connection) }
+        if isSilent { return discardInput(connection) }
         if endIfRenegotiating(connection) { return true }
-        var progress = false
-        while !isOver, !isSilent, connection.hasRoom, machine.waitingCount < Self.pieceBytes,
+        var hasProgressed = false
+        // Stops parsing when the answers to frames (such as PING) wait, because the client does not read them.
+        while !isOver, !isSilent, connection.hasOutputRoom, machine.waitingCount < Self.pieceBytes,
             handleNextEvent(connection)
         {
-            progress = true
+            hasProgressed = true
         }
-        while !isOver, !isSilent, connection.hasRoom, sendNext(connection) { progress = true }
-        if !isSilent, connection.hasRoom, machine.waitingCount > 0 {
+        while !isOver, !isSilent, connection.hasOutputRoom, sendNext(connection) { hasProgressed = true }
+        if !isSilent, connection.hasOutputRoom, machine.waitingCount > 0 {
             machine.takeOutput(into: &connection.output)
-            progress = true
+            hasProgressed = true
         }
         if !isOver, machine.isDrained, machine.waitingCount == 0 {
             end(connection, lingering: false)
             return true
         }
-        return progress
+        return hasProgressed
     }
 
-    /// Fails the connection if the client has requested a TLS renegotiation, which HTTP/2 forbids (RFC 9113 §9.2.1).
+    /// Ends the connection with an error if the client has requested a TLS renegotiation, which HTTP/2 forbids (RFC 9113 §9.2.1).
+    /// Returns whether it has ended the connection.
     private func endIfRenegotiating(_ connection: ServerConnection) -> Bool {
         guard !isOver, connection.hasRefusedRenegotiation else { return false }
         machine.fail(.renegotiation)
@@ -81,8 +89,9 @@ final class HTTP2Conversation: Conversation {
         return true
     }
 
-    /// Drops the input of a silenced connection, and ends it when the client does. Returns false if there was no input.
-    private func drop(_ connection: ServerConnection) -> Bool {
+    /// Drops the input of a connection that has fallen silent. Ends the connection when the client has closed its half. Returns
+    /// false if there was no input.
+    private func discardInput(_ connection: ServerConnection) -> Bool {
         let count = connection.inputCount
         connection.consume(count)
         guard connection.hasPeerEnded, !isOver else { return count > 0 }
@@ -92,34 +101,36 @@ final class HTTP2Conversation: Conversation {
 
     // MARK: receiving
 
-    /// Handles one event of the input. Returns false if there is none.
+    /// Parses the next event of the input, and reacts to it. Returns false if the input has no complete event.
     private func handleNextEvent(_ connection: ServerConnection) -> Bool {
         do throws(HTTP2ConnectionError) {
             let now = Duration.nanoseconds(connection.loop.now.nanoseconds)
             let (event, consumed) = try connection.withInput { input throws(HTTP2ConnectionError) in
                 try machine.next(input, at: now)
             }
-            var scripted: (stream: OriginStream, octets: [UInt8])?
+            // Scripts and web sockets receive a copy after the input is consumed, because they may end the connection.
+            var copiedContent: (stream: OriginStream, octets: [UInt8])?
             if case .content(let id, let range) = event {
-                if let stream = streams[id], stream.scriptProgress != nil || stream.socket != nil {
+                if let stream = streams[id], stream.scriptProgress != nil || stream.webSocket != nil {
                     var octets: [UInt8] = []
                     connection.withInput { octets.append($0, range) }
-                    scripted = (stream, octets)
+                    copiedContent = (stream, octets)
                 } else {
                     receiveContent(range, on: id, connection)
                 }
             }
             connection.consume(consumed)
-            if let (stream, octets) = scripted {
-                if let socket = stream.socket {
-                    socket.receive(octets.span)
+            if let (stream, octets) = copiedContent {
+                if let webSocket = stream.webSocket {
+                    webSocket.receive(octets.span)
                     advanceWebSocket(on: stream)
                 } else {
-                    receiveScripted(octets.span, on: stream, connection)
+                    receiveContentForScript(octets.span, on: stream, connection)
                 }
             }
             switch event {
             case .needMore:
+                // The client has closed its half, and all input is consumed.
                 if connection.hasPeerEnded, connection.inputCount == 0 {
                     end(connection, lingering: false)
                     return true
@@ -130,25 +141,29 @@ final class HTTP2Conversation: Conversation {
             case .reset(let id, _), .failed(let id, _):
                 if let stream = streams[id] {
                     abandonScript(of: stream, connection)
-                    forget(stream)
+                    remove(stream)
                 }
+            // Any stream may have space in its windows: settings may change the windows of all streams.
             case .windowOpened, .settings:
                 for stream in streams.values.sorted(by: { $0.id < $1.id }) { enqueue(stream) }
+            // The origin sends a PING only after it has announced the end of the connection.
             case .pong: machine.shutDown()
             case .priority(let id, let value): reprioritise(id, value, connection)
+            // `content` is received above. A server does not receive, or need not react to, the other events.
             case .content, .settingsAcknowledged, .goAway, .interim, .response, .refused: break
             }
             return true
         } catch {
+            // The machine has written a GOAWAY frame with the error.
             machine.takeOutput(into: &connection.output)
             end(connection, lingering: true)
             return true
         }
     }
 
-    /// Applies a PRIORITY_UPDATE frame.
+    /// Applies a PRIORITY_UPDATE frame, and records it. `value` is its priority field value.
     private func reprioritise(_ id: StreamID, _ value: [UInt8], _ connection: ServerConnection) {
-        connection.service.priorities.add(value, of: id.rawValue, on: connection.number)
+        connection.service.priorityRecord.add(value, of: id.rawValue, on: connection.number)
         let urgency = Urgency(fieldValue: value.span)
         guard let stream = streams[id] else {
             earlyUrgency = (id, urgency)
@@ -157,9 +172,10 @@ final class HTTP2Conversation: Conversation {
         senders.setUrgency(urgency, of: stream)
     }
 
-    /// Passes content in the connection's input to the sink of its stream, and returns it to the windows.
+    /// Passes content to the sink of its stream, and returns its octets to the flow-control windows. `range` is the position of
+    /// the content in the connection's input.
     private func receiveContent(_ range: Range<Int>, on id: StreamID, _ connection: ServerConnection) {
-        if let stream = streams[id], case .body(let sink) = stream.intake {
+        if let stream = streams[id], case .body(let sink) = stream.requestState {
             answer(stream, connection) { () throws(Refusal) in
                 try connection.withInput { input throws(Refusal) in try sink.receive(input.extracting(range))
                 }
@@ -169,33 +185,33 @@ final class HTTP2Conversation: Conversation {
         machine.consumed(range.count, on: id)
     }
 
-    /// Called at the end of a request's content.
+    /// Ends a request whose content and trailers have arrived.
     private func endRequest(_ id: StreamID, _ trailers: Fields, _ connection: ServerConnection) {
         guard let stream = streams[id] else { return }
-        let previousIntake = stream.intake
-        stream.intake = .ended
-        if case .body(let sink) = previousIntake {
+        let previousState = stream.requestState
+        stream.requestState = .ended
+        if case .body(let sink) = previousState {
             answer(stream, connection) { () throws(Refusal) in try sink.finish(trailers: trailers) }
         }
         if stream.scriptProgress != nil { runScript(stream, connection) }
-        stream.socket?.hasPeerEnded = true
+        stream.webSocket?.hasPeerEnded = true
         advanceWebSocket(on: stream)
-        forgetIfEnded(stream)
+        removeIfEnded(stream)
     }
 
     /// Creates the stream of a request, and serves the request.
     private func beginRequest(_ id: StreamID, _ received: ReceivedRequest, _ connection: ServerConnection) {
         connection.service.counts.countRequest()
-        requests += 1
-        if requests == behaviour.requestsPerConnection {
+        requestCount += 1
+        if requestCount == behaviour.requestsPerConnection {
             machine.announceShutdown()
-            // The acknowledgement shows that the client has received this GOAWAY; the final one is sent then.
+            // When the client has acknowledged the PING, it has received this GOAWAY. Then the final GOAWAY is sent.
             machine.sendPing(0)
         }
         let stream = OriginStream(id, received.head.method)
         streams[id] = stream
         let fieldUrgency = received.head.fields.withFirstValue(of: .priority) { Urgency(fieldValue: $0) }
-        // The frame overrides the field (RFC 9218 §7).
+        // A PRIORITY_UPDATE frame overrides the `Priority` field (RFC 9218 §7).
         let frameUrgency = earlyUrgency?.id == id ? earlyUrgency?.urgency : nil
         stream.urgency = frameUrgency ?? fieldUrgency ?? .normal
         var head = received.head
@@ -221,11 +237,12 @@ final class HTTP2Conversation: Conversation {
                 try response.add(.allow, methods.joined(separator: ", "))
                 return response
             }
-        case .nothing:
+        case .notFound:
             answer(stream, connection) { () throws(Refusal) in throw Refusal(404, "nothing is here") }
         }
     }
 
+    /// Serves a request with its endpoint. `length` is the request's `Content-Length`.
     private func serve(
         _ endpoint: Endpoint, _ request: OriginRequest, _ length: Int64?, _ stream: OriginStream,
         _ connection: ServerConnection
@@ -234,15 +251,15 @@ final class HTTP2Conversation: Conversation {
         case .immediate(let handler):
             answer(stream, connection) { () throws(Refusal) in try handler(request) }
         case .collected(let handler):
-            let limit = connection.service.configuration.collectedBytes
+            let limit = connection.service.configuration.maximumCollectedBytes
             if let length, length > Int64(limit) {
                 let refusal = Refusal(413, "this path takes bodies of at most \(limit) bytes")
                 return answer(stream, connection) { () throws(Refusal) in throw refusal }
             }
             receiveBody(of: request, with: CollectingSink(request, limit: limit, handler), stream)
-        case .streamed(let maker):
+        case .streamed(let makeSink):
             answer(stream, connection) { () throws(Refusal) in
-                receiveBody(of: request, with: try maker(request), stream)
+                receiveBody(of: request, with: try makeSink(request), stream)
                 return nil
             }
         case .webSocket:
@@ -265,8 +282,9 @@ final class HTTP2Conversation: Conversation {
         }
     }
 
-    /// Answers an extended CONNECT if the endpoint is `webSocket` or `collected`. A `collected` endpoint is answered without
-    /// waiting for the content, which ends only with the client's half. Returns false for endpoints that answer it like a GET.
+    /// Serves an extended CONNECT (RFC 8441) if the endpoint is `webSocket` or `collected`. A `collected` endpoint answers
+    /// without the content, which ends only when the client ends the stream. Returns false if the endpoint is of another kind,
+    /// which answers an extended CONNECT like a GET.
     private func serveWebSocket(
         _ endpoint: Endpoint, _ request: OriginRequest, _ stream: OriginStream, _ connection: ServerConnection
     ) -> Bool {
@@ -286,28 +304,30 @@ final class HTTP2Conversation: Conversation {
     private func receiveBody(
         of request: OriginRequest, with sink: any BodySink, _ stream: OriginStream
     ) {
-        stream.intake = .body(sink)
+        stream.requestState = .body(sink)
         let expectsContinue = request.head.fields.withFirstValue(of: .expect) {
             $0.equals(lowercased: "100-continue", in: $0.indices)
         }
         if expectsContinue == true { send(ResponseHead(status: Status(100)), on: stream) }
     }
 
+    /// Follows the next script of a plan, or closes the connection if the plan decides so.
     private func followNextScript(of plan: ScriptPlan, _ connection: ServerConnection) {
-        switch plan.next() {
+        switch plan.nextDecision() {
         case .follow(let script): follow(script, connection)
         case .refuse, .stopListening: end(connection, lingering: false)
         }
     }
 
-    /// Passes the whole connection to a script.
+    /// Replaces this conversation by one that follows a script.
     func follow(_ script: Script, _ connection: ServerConnection) {
         machine.takeOutput(into: &connection.output)
         isOver = true
         connection.replaceConversation(with: ScriptConversation(script))
     }
 
-    /// Ends the conversation and the connection. `lingering`: the client may still be sending.
+    /// Ends the conversation and the connection. With `lingering`, the connection first reads and drops what the client still
+    /// sends.
     func end(_ connection: ServerConnection, lingering: Bool) {
         isOver = true
         for stream in streams.values { abandonScript(of: stream, connection) }
@@ -317,16 +337,17 @@ final class HTTP2Conversation: Conversation {
     }
 
     /// Removes the stream if both its request and its response have ended.
-    func forgetIfEnded(_ stream: OriginStream) {
-        if case .sent = stream.reply, case .ended = stream.intake { forget(stream) }
+    func removeIfEnded(_ stream: OriginStream) {
+        if case .sent = stream.responseState, case .ended = stream.requestState { remove(stream) }
     }
 
-    /// Removes a stream that has ended, and returns its unconsumed content to the connection's window.
-    func forget(_ stream: OriginStream) {
+    /// Removes a stream that has ended, and returns its unconsumed content to the connection's window. Has no effect if the
+    /// stream is already removed.
+    func remove(_ stream: OriginStream) {
         guard streams[stream.id] === stream else { return }
         streams[stream.id] = nil
-        if let unconsumed = stream.scriptProgress?.unconsumed ?? stream.socket?.inputCount {
-            machine.consumed(unconsumed, on: stream.id)
+        if let unconsumedOctets = stream.scriptProgress?.unconsumedOctets ?? stream.webSocket?.inputCount {
+            machine.consumed(unconsumedOctets, on: stream.id)
         }
     }
 }

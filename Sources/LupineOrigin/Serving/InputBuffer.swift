@@ -2,16 +2,18 @@
 
 /// A queue of received octets, which are appended at the end, read as a whole, and consumed from the front.
 ///
-/// The space of consumed octets is reclaimed only when all octets are consumed, or by `makeRoom`.
+/// The space of consumed octets is reused only when all octets are consumed, or after `makeRoom`.
 struct InputBuffer {
+    /// The octets, including consumed ones.
     private var octets: [UInt8] = []
+    /// The index of the first octet that has not been consumed.
     private var start = 0
 
     /// The number of octets that have not been consumed.
     var count: Int { octets.count - start }
 
-    /// Returns how many octets can be appended without exceeding `size`. The space of consumed octets is reclaimed only if the
-    /// buffer is full; until then it counts as used.
+    /// Returns how many octets can be appended until the buffer has `size` octets. Removes consumed octets only if the buffer is
+    /// full, because that moves the others; otherwise consumed octets count too.
     mutating func makeRoom(upTo size: Int) -> Int {
         if octets.count >= size {
             octets.removeFirst(start)
@@ -21,13 +23,13 @@ struct InputBuffer {
     }
 
     /// Appends octets.
-    mutating func append(_ more: Span<UInt8>) { octets.append(more) }
+    mutating func append(_ newOctets: Span<UInt8>) { octets.append(newOctets) }
 
-    /// Appends the octets, at most `count`, that `fill` writes.
+    /// Appends the octets that `fill` writes, at most `count`.
     mutating func append<Failure: Error>(
         upTo count: Int, _ fill: (inout OutputSpan<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {
-        try octets.append(addingCapacity: count) { free throws(Failure) in try fill(&free) }
+        try octets.append(addingCapacity: count) { freeSpace throws(Failure) in try fill(&freeSpace) }
     }
 
     /// Calls `body` with the octets that have not been consumed.

@@ -3,19 +3,25 @@
 internal import LupineTLS
 internal import LupineTransport
 
-/// Accepts connections and distributes them among the loops in turn. Used on its loop only.
+/// Accepts connections, and assigns them to the loops in turn. Used on its loop only.
 final class Listener: LoopChannel {
+    /// The loop on which the listener accepts connections.
     private let loop: EventLoop
+    /// The loops that serve the connections.
     private let loops: [(loop: EventLoop, connections: LoopBound<LoopConnections>)]
     private let service: OriginService
-    private let plan: ScriptPlan?
+    /// The plan that assigns scripts to connections; nil if all connections serve HTTP.
+    private let scriptPlan: ScriptPlan?
+    /// The listening socket; nil after `stop`. Releasing it closes the descriptor.
     private var socket: Socket?
     private var registration: Registration?
-    private var retry: EventLoop.TimerToken?
-    /// The index of the loop that gets the next connection, not reduced.
-    private var nextLoop = 0
+    /// The timer that accepts again after an error.
+    private var retryTimer: EventLoop.TimerToken?
+    /// The number of assigned connections. Modulo the number of loops, it is the index of the loop for the next connection.
+    private var nextLoopIndex = 0
 
-    /// The delay before accepting again when the process is out of descriptors. epoll does not report that one is free again.
+    /// The delay before the listener accepts again after the process has run out of descriptors. epoll does not report that a
+    /// descriptor is free again.
     private static let retryDelay = Duration.milliseconds(10)
 
     init(
@@ -26,7 +32,7 @@ final class Listener: LoopChannel {
         self.loop = loop
         self.loops = loops
         self.service = service
-        plan = service.configuration.script
+        scriptPlan = service.configuration.script
     }
 
     /// Starts accepting connections.
@@ -34,17 +40,18 @@ final class Listener: LoopChannel {
         registration = try register()
     }
 
+    /// Registers the socket with the loop. Returns nil after `stop`.
     private func register() throws(Errno) -> Registration? {
         guard socket != nil else { return nil }
-        return try socket?.watched(by: loop, self)
+        return try socket?.registered(with: loop, for: self)
     }
 
     /// Closes the socket: the kernel refuses further clients.
     func stop() {
         if let registration { loop.deregister(registration) }
-        if let retry { loop.cancel(retry) }
+        if let retryTimer { loop.cancel(retryTimer) }
         registration = nil
-        retry = nil
+        retryTimer = nil
         socket = nil
     }
 
@@ -52,16 +59,17 @@ final class Listener: LoopChannel {
 
     func loopWillClose() { stop() }
 
+    /// Accepts connections until none waits, or an error occurs.
     private func acceptAll() {
         while socket != nil {
             do throws(Errno) {
                 guard let client = try socket?.accept() ?? nil else { return }
                 assign(client)
             } catch {
-                // One timer is enough, however many clients fail.
-                guard retry == nil else { return }
-                retry = loop.schedule(after: Self.retryDelay) { [weak self] reason in
-                    self?.retry = nil
+                // A timer may already wait, because a later client causes another readiness event.
+                guard retryTimer == nil else { return }
+                retryTimer = loop.schedule(after: Self.retryDelay) { [weak self] reason in
+                    self?.retryTimer = nil
                     if reason == .due { self?.acceptAll() }
                 }
                 return
@@ -69,33 +77,36 @@ final class Listener: LoopChannel {
         }
     }
 
-    /// Moves an accepted socket to the next loop.
+    /// Moves an accepted socket to the next loop. An early return closes the socket, because `client` is released.
     private func assign(_ client: consuming Socket) {
         let number = service.counts.countOpened()
-        guard service.counts.connectionsOpen <= service.configuration.connections
+        guard service.counts.connectionsOpen <= service.configuration.maximumConnections
         else { return service.counts.countClosed() }
         // Fails on Unix-domain sockets, which do not have this option.
         try? client.setNoDelay()
-        if let size = service.configuration.socketBuffers {
+        if let size = service.configuration.socketBufferSize {
+            // If the kernel refuses the sizes, it uses its own.
             try? client.setBufferSizes(send: size, receive: size)
         }
         let peer = (try? client.peerAddress()) ?? nil
-        let entry = loops[nextLoop % loops.count]
-        nextLoop += 1
+        let entry = loops[nextLoopIndex % loops.count]
+        nextLoopIndex += 1
         let script: Script?
-        switch plan?.choice(for: number) {
+        switch scriptPlan?.decision(for: number) {
         case nil: script = nil
-        case .follow(let chosen): script = chosen
+        case .follow(let nextScript): script = nextScript
         case .refuse: return service.counts.countClosed()
         case .stopListening:
             service.counts.countClosed()
             return stop()
         }
+        // A closure cannot capture a noncopyable socket, so the closure captures the number of the descriptor.
         let handle = client.intoDescriptor().release()
         let service = service
         let isAccepted = entry.loop.executeInline {
-            Self.open(handle, peer, number, script, service, entry.connections.value, entry.loop)
+            Self.openConnection(handle, peer, number, script, service, entry.connections.value, entry.loop)
         }
+        // A loop that has shut down refuses work, and then nothing owns the descriptor.
         if !isAccepted {
             Descriptor(adopting: handle).close()
             service.counts.countClosed()
@@ -103,24 +114,27 @@ final class Listener: LoopChannel {
     }
 
     /// Creates the connection of an accepted socket, on the connection's loop.
-    private static func open(
+    private static func openConnection(
         _ handle: Int32, _ peer: SocketAddress?, _ number: Int, _ script: Script?,
         _ service: OriginService, _ connections: LoopConnections, _ loop: EventLoop
     ) {
         let socket = Socket(adopting: Descriptor(adopting: handle))
+        // The socket is released, which closes it.
         guard !connections.isClosed else { return service.counts.countClosed() }
         let conversation: any Conversation =
             if let script {
                 ScriptConversation(script)
             } else if let http2 = service.configuration.http2 {
-                ProtocolChoice(http2)
+                ProtocolDetector(http2)
             } else {
-                HTTPConversation(limits: service.configuration.limits)
+                HTTP1Conversation(limits: service.configuration.limits)
             }
         var channel: any ClientChannel = PlainChannel(socket)
-        if let context = service.tls(for: number), script?.layer != .socket {
+        if let context = service.tlsContext(forConnection: number), script?.layer != .socket {
             do throws(TLSError) {
-                channel = try TLSChannel(context, over: channel, number: number, record: service.handshakes)
+                channel = try TLSChannel(
+                    context, over: channel, connectionNumber: number,
+                    handshakeRecord: service.handshakeRecord)
             } catch {
                 // OpenSSL is out of memory.
                 channel.close()
@@ -136,8 +150,10 @@ final class Listener: LoopChannel {
 }
 
 extension Socket {
-    fileprivate borrowing func watched(
-        by loop: EventLoop, _ listener: Listener
+    /// Registers the socket's descriptor with the loop. A method of `Socket`, because only such a method can borrow the
+    /// descriptor.
+    fileprivate borrowing func registered(
+        with loop: EventLoop, for listener: Listener
     ) throws(Errno) -> Registration {
         try loop.register(descriptor, listener)
     }

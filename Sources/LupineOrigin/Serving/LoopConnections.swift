@@ -6,7 +6,7 @@ internal import LupineTransport
 final class LoopConnections {
     private var connections: [ObjectIdentifier: ServerConnection] = [:]
     private var listener: Listener?
-    /// Whether `close` was called; then no connection or listener may be added.
+    /// Whether `close` has been called. Then no connection or listener may be added.
     private(set) var isClosed = false
 
     /// Creates an empty set, on any thread.
@@ -17,13 +17,14 @@ final class LoopConnections {
     func remove(_ connection: ServerConnection) { connections[ObjectIdentifier(connection)] = nil }
 
     /// Retains the listener until `close`.
-    func adopt(_ listener: Listener) { self.listener = listener }
+    func add(_ listener: Listener) { self.listener = listener }
 
     /// Closes all connections and the listener.
     func close() {
         isClosed = true
         listener?.stop()
         listener = nil
+        // A copy, because each connection removes itself from the dictionary.
         for connection in Array(connections.values) { connection.shutDown() }
         connections = [:]
     }

@@ -6,31 +6,36 @@ internal import LupineHTTP2
 /// A request on an HTTP/2 stream, and its response. Used by its `HTTP2Conversation` only.
 final class OriginStream {
     /// The state of the request.
-    enum Intake {
+    enum RequestState {
+        /// The sink receives the body.
         case body(any BodySink)
-        case discarding
+        /// The rest of the body is dropped, or a script or a web socket receives it.
+        case discardingBody
+        /// The whole request has arrived.
         case ended
     }
 
     /// The state of the response.
-    enum Reply {
-        case none
+    enum ResponseState {
+        case notBegun
         /// The response waits for its delay or its gate.
         case delayed(OriginResponse)
         /// The head has been sent; `content` follows, and then the content of the producer, if there is one.
         case streaming(Producer?)
-        /// A streamed response pauses between two pieces.
+        /// The producer of a streamed response waits before its next piece.
         case paused(Producer)
+        /// The whole response has been sent.
         case sent
     }
 
-    typealias Producer = (inout [UInt8], Int) -> OriginResponse.Continuation
+    /// Appends the next piece of a streamed response, as in `OriginResponse.Body.stream`.
+    typealias Producer = (_ piece: inout [UInt8], _ room: Int) -> OriginResponse.Continuation
 
     let id: StreamID
     let method: Method
-    var intake = Intake.discarding
-    var reply = Reply.none
-    /// The content to send.
+    var requestState = RequestState.discardingBody
+    var responseState = ResponseState.notBegun
+    /// The content to send, as far as it has been produced.
     var content: [UInt8] = []
     /// The number of octets of `content` that have been sent.
     var contentStart = 0
@@ -41,7 +46,7 @@ final class OriginStream {
     /// The script that the stream follows instead of an answer.
     var scriptProgress: StreamScriptProgress?
     /// The web socket that the stream carries.
-    var socket: StreamWire?
+    var webSocket: StreamTransport?
     /// The trailers, perhaps empty, that end the stream after `content`; nil while more content may follow.
     var trailers: Fields?
 
@@ -50,12 +55,15 @@ final class OriginStream {
         self.method = method
     }
 
-    /// Whether the stream may wait for something other than the client, so that the idle timeout does not apply.
+    /// Whether the stream has content that has not been sent, or trailers.
+    var hasContentOrTrailers: Bool { !content.isEmpty || trailers != nil }
+
+    /// Whether the stream may wait for an event other than the client's, so that no idle timeout applies.
     var isWaiting: Bool {
-        if scriptProgress != nil || socket != nil { return true }
-        return switch reply {
+        if scriptProgress != nil || webSocket != nil { return true }
+        return switch responseState {
         case .delayed, .paused: true
-        case .none, .streaming, .sent: false
+        case .notBegun, .streaming, .sent: false
         }
     }
 }

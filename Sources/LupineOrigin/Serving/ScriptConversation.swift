@@ -6,26 +6,28 @@ internal import LupineTransport
 final class ScriptConversation: Conversation {
     private enum State {
         case running
-        /// Waits until the connection resumes it.
+        /// The current step waits until the connection resumes the conversation, and ends then.
         case waiting
-        /// Pauses between slow reads; `allowance` is refilled afterwards.
+        /// A pause between slow reads. Afterwards `remainingReadBytes` is set again, and the current step continues.
         case readingPaused
         case over
     }
 
-    /// The octets that end a head.
+    /// The octets that end a head: CR LF CR LF.
     private static let headEnd: [UInt8] = [13, 10, 13, 10]
 
     private let script: Script
+    /// The index of the current step.
     private var position = 0
     private var state = State.running
-    /// Progress inside the current step: the number of bytes consumed or sent, or of octets of `headEnd` that match.
-    private var progress = 0
-    private var frames = FrameScan()
-    /// The pause after a number of read bytes, if a `slowRead` step has run.
-    private var pace: (bytes: Int, pause: Duration)?
-    /// The number of bytes that may be read before the next pause.
-    private var allowance = 0
+    /// The progress of the current step: the number of bytes that it has consumed or sent. For `expectHead`, the number of octets
+    /// of `headEnd` that the last received octets match.
+    private var stepProgress = 0
+    private var frameScanner = FrameScanner()
+    /// The number of bytes to read before each pause, and the pause; nil unless a `slowRead` step has run.
+    private var slowRead: (bytes: Int, pause: Duration)?
+    /// The number of bytes that may be read before the next pause. Used only after a `slowRead` step.
+    private var remainingReadBytes = 0
 
     /// Creates a conversation that starts with the script's first step.
     init(_ script: Script) { self.script = script }
@@ -35,15 +37,13 @@ final class ScriptConversation: Conversation {
         switch script.steps[position] {
         case .expectHead, .expectBytes, .expectExactly, .expectFrame, .expectEnd: return true
         case .send, .sendByteByByte, .pause, .waitForSignal, .waitForGate, .signal, .slowRead, .reset,
-            .halfClose,
-            .close, .stall, .speakHTTP, .startTLS, .closeWithoutNotify, .sendCloseNotify, .sendBeneathTLS,
-            .cutWire,
-            .requestRenegotiation, .updateKeys:
+            .halfClose, .close, .stall, .speakHTTP, .startTLS, .closeWithoutNotify, .sendCloseNotify,
+            .sendBeneathTLS, .cutWire, .requestRenegotiation, .updateKeys:
             return false
         }
     }
 
-    /// Always false, so that no idle timeout applies: a script may stall for as long as it likes.
+    /// Always false, so that no idle timeout applies: a script may stall for any time.
     var awaitsClient: Bool { false }
 
     func resume(_ connection: ServerConnection) {
@@ -53,7 +53,7 @@ final class ScriptConversation: Conversation {
             endStep()
         case .readingPaused:
             state = .running
-            allowance = pace?.bytes ?? 0
+            remainingReadBytes = slowRead?.bytes ?? 0
         case .running, .over: break
         }
     }
@@ -69,7 +69,7 @@ final class ScriptConversation: Conversation {
             return expect(connection) { self.consumeFrame($0, type, stream) }
         case .expectEnd: return expectEnd(connection)
         case .send(let bytes):
-            guard connection.hasRoom else { return false }
+            guard connection.hasOutputRoom else { return false }
             connection.output += bytes
             endStep()
         case .sendByteByByte(let bytes): return sendNextByte(of: bytes, connection)
@@ -81,8 +81,8 @@ final class ScriptConversation: Conversation {
             connection.service.gate(name).open()
             endStep()
         case .slowRead(let bytes, let pause):
-            pace = (max(1, bytes), pause)
-            allowance = max(1, bytes)
+            slowRead = (max(1, bytes), pause)
+            remainingReadBytes = max(1, bytes)
             endStep()
         case .reset:
             guard connection.isFlushed else { return false }
@@ -99,7 +99,8 @@ final class ScriptConversation: Conversation {
             guard connection.isFlushed else { return false }
             endStep()
             if !connection.startTLS(cutting: cut) { return end(connection) }
-        case .closeWithoutNotify: return end(connection, .abandoned)
+        case .closeWithoutNotify: return end(connection, .withoutNotify)
+        // If the content has already ended, the step has no effect.
         case .sendCloseNotify: return performOnTLS(connection) { _ = $0.endContent() }
         case .sendBeneathTLS(let bytes):
             return performOnTLS(connection) { channel throws(Errno) in try channel.sendBeneath(bytes) }
@@ -112,19 +113,22 @@ final class ScriptConversation: Conversation {
         return true
     }
 
-    /// Sends the next byte of a step, once the one before has been sent.
+    // Each of the following methods performs a step. It returns false while the step waits for input, or for the kernel to accept
+    // earlier output.
+
+    /// Sends the next byte of a step when the kernel has accepted the previous byte.
     private func sendNextByte(of bytes: [UInt8], _ connection: ServerConnection) -> Bool {
         guard connection.isFlushed else { return false }
-        guard progress < bytes.count else {
+        guard stepProgress < bytes.count else {
             endStep()
             return true
         }
-        connection.output.append(bytes[progress])
-        progress += 1
+        connection.output.append(bytes[stepProgress])
+        stepProgress += 1
         return true
     }
 
-    /// Begins a wait, once all earlier output has been sent.
+    /// Begins a wait when all earlier output has been sent.
     private func wait(_ connection: ServerConnection, _ begin: (ServerConnection) -> Void) -> Bool {
         guard connection.isFlushed else { return false }
         state = .waiting
@@ -132,18 +136,18 @@ final class ScriptConversation: Conversation {
         return true
     }
 
-    /// Replaces the script by a conversation in HTTP, once all earlier output has been sent.
+    /// Replaces the script by a conversation in HTTP when all earlier output has been sent.
     private func speakHTTP(_ connection: ServerConnection) -> Bool {
         guard connection.isFlushed else { return false }
         state = .over
         let configuration = connection.service.configuration
         connection.replaceConversation(
-            with: configuration.http2.map { ProtocolChoice($0) }
-                ?? HTTPConversation(limits: configuration.limits))
+            with: configuration.http2.map { ProtocolDetector($0) }
+                ?? HTTP1Conversation(limits: configuration.limits))
         return true
     }
 
-    /// Performs a step that needs TLS, once all earlier output has been sent.
+    /// Performs a step that needs TLS when all earlier output has been sent. Closes the connection if the step fails.
     private func performOnTLS(
         _ connection: ServerConnection, _ body: (TLSChannel) throws(Errno) -> Void
     ) -> Bool {
@@ -155,9 +159,10 @@ final class ScriptConversation: Conversation {
     /// Ends the current step.
     private func endStep() {
         position += 1
-        progress = 0
+        stepProgress = 0
     }
 
+    /// Ends the script and the connection. Always returns true.
     private func end(
         _ connection: ServerConnection, _ ending: ServerConnection.Ending = .orderly(lingering: false)
     ) -> Bool {
@@ -166,64 +171,70 @@ final class ScriptConversation: Conversation {
         return true
     }
 
-    /// Calls `body` with the input that may be read now. `body` returns the number of bytes that it has consumed, and whether its
-    /// step has ended.
+    /// Calls `body` with the input that the step may read: all, or less after a `slowRead` step. `body` returns the number of
+    /// bytes that it has consumed, and whether the step has ended.
     private func expect(
         _ connection: ServerConnection, _ body: (Span<UInt8>) -> (consumed: Int, isStepOver: Bool)
     ) -> Bool {
-        if pace != nil, allowance == 0 { return pauseReading(connection) }
-        let limit = pace == nil ? connection.inputCount : min(allowance, connection.inputCount)
+        if slowRead != nil, remainingReadBytes == 0 { return pauseReading(connection) }
+        let limit = slowRead == nil ? connection.inputCount : min(remainingReadBytes, connection.inputCount)
         let (consumed, isStepOver) = connection.withInput { body($0.extracting(0..<limit)) }
         connection.consume(consumed)
-        if pace != nil { allowance -= consumed }
+        if slowRead != nil { remainingReadBytes -= consumed }
         if isStepOver {
             endStep()
             return true
         }
+        // The client has closed its half, so the step can never end.
         if consumed == 0, connection.hasPeerEnded, connection.inputCount == 0 { return end(connection) }
         return consumed > 0
     }
 
     /// Begins a pause between slow reads.
     private func pauseReading(_ connection: ServerConnection) -> Bool {
-        guard let pace else { return false }
+        guard let slowRead else { return false }
         state = .readingPaused
-        connection.wait(for: pace.pause)
+        connection.wait(for: slowRead.pause)
         return true
     }
 
+    /// Consumes bytes up to the end of a head.
     private func consumeHead(_ bytes: Span<UInt8>) -> (consumed: Int, isStepOver: Bool) {
         for index in 0..<bytes.count {
             let octet = bytes[index]
-            if octet == Self.headEnd[progress] {
-                progress += 1
+            if octet == Self.headEnd[stepProgress] {
+                stepProgress += 1
             } else {
-                progress = octet == 13 ? 1 : 0
+                // A CR may begin the end of the head.
+                stepProgress = octet == Self.headEnd[0] ? 1 : 0
             }
-            if progress == Self.headEnd.count { return (index + 1, true) }
+            if stepProgress == Self.headEnd.count { return (index + 1, true) }
         }
         return (bytes.count, false)
     }
 
+    /// Consumes bytes until the step has consumed `count`.
     private func consume(_ bytes: Span<UInt8>, of count: Int) -> (consumed: Int, isStepOver: Bool) {
-        let consumed = min(bytes.count, count - progress)
-        progress += consumed
-        return (consumed, progress == count)
+        let consumed = min(bytes.count, count - stepProgress)
+        stepProgress += consumed
+        return (consumed, stepProgress == count)
     }
 
+    /// Consumes bytes until the step has consumed as many as are expected. Sets `differs` if a byte is not the expected one.
     private func consume(
-        _ bytes: Span<UInt8>, expecting all: [UInt8], isOther: inout Bool
+        _ bytes: Span<UInt8>, expecting expectedBytes: [UInt8], differs: inout Bool
     ) -> (consumed: Int, isStepOver: Bool) {
-        let (consumed, isStepOver) = consume(bytes, of: all.count)
-        let start = progress - consumed
-        for index in 0..<consumed where bytes[index] != all[start + index] { isOther = true }
+        let (consumed, isStepOver) = consume(bytes, of: expectedBytes.count)
+        let start = stepProgress - consumed
+        for index in 0..<consumed where bytes[index] != expectedBytes[start + index] { differs = true }
         return (consumed, isStepOver)
     }
 
+    /// Consumes bytes up to the end of the header of a frame of this type on this stream.
     private func consumeFrame(
         _ bytes: Span<UInt8>, _ type: UInt8, _ stream: UInt32
     ) -> (consumed: Int, isStepOver: Bool) {
-        for index in 0..<bytes.count where frames.consume(bytes[index], awaiting: type, on: stream) {
+        for index in 0..<bytes.count where frameScanner.consume(bytes[index], awaiting: type, on: stream) {
             return (index + 1, true)
         }
         return (bytes.count, false)
@@ -231,16 +242,17 @@ final class ScriptConversation: Conversation {
 
     /// Reads these bytes. Resets the connection if other bytes arrive.
     private func expectExactly(_ bytes: [UInt8], _ connection: ServerConnection) -> Bool {
-        var isOther = false
-        let moved = expect(connection) { self.consume($0, expecting: bytes, isOther: &isOther) }
-        guard !isOther else {
+        var differs = false
+        let hasProgressed = expect(connection) { self.consume($0, expecting: bytes, differs: &differs) }
+        guard !differs else {
             state = .over
             connection.reset()
             return true
         }
-        return moved
+        return hasProgressed
     }
 
+    /// Reads and drops input until the client has closed its half.
     private func expectEnd(_ connection: ServerConnection) -> Bool {
         if connection.hasPeerEnded, connection.inputCount == 0 {
             endStep()

@@ -2,7 +2,7 @@
 
 internal import LupineHTTP2
 
-/// The streams of a connection that may have content to send: sorted by urgency; streams of equal urgency take turns.
+/// The streams of a connection that may have content to send, sorted by urgency. Streams of the same urgency take turns.
 struct SenderQueue {
     private var streams: [OriginStream] = []
 
@@ -10,6 +10,7 @@ struct SenderQueue {
     mutating func add(_ stream: OriginStream) {
         guard !stream.isQueued else { return }
         stream.isQueued = true
+        // A lower number is a higher urgency (RFC 9218 §4.1).
         let previous = streams.lastIndex { $0.urgency <= stream.urgency }
         streams.insert(stream, at: previous.map { $0 + 1 } ?? 0)
     }

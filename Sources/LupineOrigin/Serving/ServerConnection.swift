@@ -5,44 +5,48 @@ internal import LupineTransport
 
 /// One client's connection: moves bytes between its channel and its conversation, in bounded memory.
 ///
-/// It stays on its loop. It reads into one buffer of limited size and stops reading while that is full; the conversation
-/// produces more output only while less than `highWater` waits to be sent. Output is sent in one call per turn: a small
-/// response, or several of them, is one write.
+/// The connection stays on its loop. It reads into one buffer of limited size, and stops reading while the buffer is full. The
+/// conversation produces more output only while less than `pendingOutputLimit` bytes wait to be sent. A turn of the connection
+/// reads, advances the conversation and sends, once each. Output is sent in one system call per turn, so a small response, or
+/// several of them, is one write.
 final class ServerConnection: LoopChannel, TimerTarget {
     private enum Phase {
-        /// The channel performs a handshake before there is content.
+        /// The channel performs the TLS handshake, if there is one.
         case opening
+        /// The conversation receives input and produces output.
         case open
-        /// The conversation has ended: the remaining output is sent, then the connection ends.
+        /// The conversation has ended. The connection sends the remaining output, and then ends.
         case finishing(Ending)
-        /// The origin's half is closed. At most `remaining` bytes of input are read and dropped, so that closing does not cause a
-        /// reset that discards unread output.
-        case lingering(remaining: Int)
+        /// The origin's half is closed. The connection reads and drops at most `remainingBytes` of input: closing a socket with
+        /// unread input resets the connection, which discards output that the client has not read.
+        case lingering(remainingBytes: Int)
         case closed
     }
 
     /// The way in which a connection ends when all output has been sent.
     enum Ending {
-        /// With the protocol's end (close_notify). `lingering`: the client may still be sending.
+        /// Closes the connection, over TLS after a close_notify. With `lingering`, the connection first closes the origin's half,
+        /// and drops what the client still sends.
         case orderly(lingering: Bool)
-        /// By closing the socket only.
-        case abandoned
+        /// Closes the socket without a close_notify.
+        case withoutNotify
     }
 
     /// The way in which the channel is closed.
-    private enum Closing { case orderly, abandoned, reset }
+    private enum Closing { case orderly, withoutNotify, reset }
 
     /// The number of bytes of pending output at which the conversation stops producing more.
-    static let highWater = 64 << 10
+    static let pendingOutputLimit = 64 << 10
+    /// The size in bytes of the input buffer.
     private static let inputSize = 16 << 10
-    /// The limits of lingering.
+    /// The maximum number of bytes that a lingering connection drops, and the maximum time for which it lingers.
     private static let lingerBytes = 16 << 20
     private static let lingerTime = Duration.seconds(2)
-    /// The number of turns after which other connections of the loop get a turn.
-    private static let turnsPerPump = 32
+    /// The number of turns in a row after which other connections of the loop get a turn.
+    private static let maximumTurns = 32
 
-    /// The tags of `timer`.
-    private enum Tag {
+    /// The tags of `timer`, which tell its two purposes apart.
+    private enum TimerTag {
         static let idle = 0
         static let linger = 1
     }
@@ -59,25 +63,32 @@ final class ServerConnection: LoopChannel, TimerTarget {
     private let connections: LoopConnections
 
     private var input = InputBuffer()
-    /// Whether the channel may have input, as far as is known.
+    /// Whether the channel may have input: false after `receive` would have blocked, until epoll reports new input.
     private var isReadable = true
+    /// Whether epoll has reported that the client has closed its half, or the connection has failed.
     private var hasSeenHangUp = false
-    /// Whether the client has closed its half.
+    /// Whether the end of the client's stream has been read.
     private(set) var hasPeerEnded = false
 
-    /// The output that waits to be sent; conversations append to it.
+    /// The output that waits to be sent. Conversations append to it.
     var output: [UInt8] = []
+    /// The index of the first byte of `output` that has not been sent.
     private var outputStart = 0
-    /// A body that is sent after `output`, without being copied into it.
-    private var tail: [UInt8] = []
-    private var tailStart = 0
+    /// A large body that is sent after `output`. It is not copied into `output`.
+    private var largeBody: [UInt8] = []
+    private var largeBodyStart = 0
+    /// Whether the channel may accept output: false after `send` would have blocked, until epoll reports space.
     private var isWritable = true
 
-    private var isPumping = false
-    /// The number of waits that have begun: only the latest one resumes the conversation.
-    private var waitNumber = 0
+    /// Whether `runTurns` is being executed, so that a nested call has no effect.
+    private var isRunningTurns = false
+    /// The number of waits that have begun. Only the latest one resumes the conversation.
+    private var waitCount = 0
+    /// The timer of the latest wait for a delay.
     private var waitTimer: EventLoop.TimerToken?
+    /// The timer of the idle timeout, or of lingering.
     private var timer: EventLoop.TimerToken?
+    /// The time of the last input, output or end of a wait, from which the idle timeout counts.
     private var lastActivity: Instant
 
     /// Creates a connection on `loop`, which must be the current loop.
@@ -102,32 +113,26 @@ final class ServerConnection: LoopChannel, TimerTarget {
         } catch {
             return close(.orderly)
         }
-        timer = loop.schedule(after: service.configuration.idleTimeout, self, tag: Tag.idle)
-        pump()
+        timer = loop.schedule(after: service.configuration.idleTimeout, self, tag: TimerTag.idle)
+        runTurns()
     }
 
     // MARK: for conversations
 
     /// Whether more output may be produced.
-    var hasRoom: Bool { tail.isEmpty && output.count - outputStart < Self.highWater }
+    var hasOutputRoom: Bool { largeBody.isEmpty && output.count - outputStart < Self.pendingOutputLimit }
 
     /// Whether the kernel has accepted all output.
-    var isFlushed: Bool { hasSentAll && !channel.holdsOutput }
+    var isFlushed: Bool { outputStart == output.count && largeBody.isEmpty && !channel.hasPendingOutput }
 
-    /// Whether the channel has accepted all output.
-    private var hasSentAll: Bool { outputStart == output.count && tail.isEmpty }
-
-    /// The outcome of the handshake; nil without one.
+    /// The outcome of the TLS handshake; nil without TLS.
     var tls: OriginHandshake? { channel.tls }
 
-    /// Whether the client has requested a TLS renegotiation, which was refused.
+    /// Whether the client has requested a TLS renegotiation, which OpenSSL has refused.
     var hasRefusedRenegotiation: Bool { channel.hasRefusedRenegotiation }
 
     /// The number of received bytes that have not been consumed.
     var inputCount: Int { input.count }
-
-    /// Whether the input buffer has space.
-    private var hasInputRoom: Bool { inputCount < Self.inputSize }
 
     /// Calls `body` with the received bytes.
     func withInput<Result, Failure: Error>(
@@ -141,74 +146,77 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// Removes bytes from the front of the input.
     func consume(_ count: Int) { input.consume(count) }
 
-    /// Sends a body after the output.
-    func send(tail body: [UInt8]) {
-        precondition(tail.isEmpty, "one body at a time")
-        tail = body
-        tailStart = 0
+    /// Sends a body after the output, without copying it. Until it is sent, `hasOutputRoom` is false.
+    func send(largeBody body: [UInt8]) {
+        precondition(largeBody.isEmpty, "one body at a time")
+        largeBody = body
+        largeBodyStart = 0
     }
 
-    /// Begins a wait, and returns at once: the conversation is resumed after `delay`, unless another wait has begun by then.
+    /// Begins a wait, and returns at once. After `delay` the conversation is resumed, unless another wait has begun by then.
     func wait(for delay: Duration) {
-        waitNumber += 1
-        let number = waitNumber
+        waitCount += 1
+        let number = waitCount
         waitTimer = loop.schedule(after: delay) { [weak self] reason in
             guard reason == .due else { return }
             self?.endWait(number)
         }
     }
 
-    /// Begins a wait, and returns at once: the conversation is resumed when the gate opens, unless another wait has begun by
+    /// Begins a wait, and returns at once. When the gate is open the conversation is resumed, unless another wait has begun by
     /// then.
     func wait(for gate: Gate) {
-        waitNumber += 1
-        let number = waitNumber
+        waitCount += 1
+        let number = waitCount
         let loop = loop
+        // Any thread may open the gate, but only the loop may use the connection.
         let bound = LoopBound(WeakConnection(self), on: loop)
         gate.whenOpen {
-            // A loop that has shut down has closed its connections.
+            // A loop that refuses the work has shut down and closed its connections.
             _ = loop.execute { bound.value.connection?.endWait(number) }
         }
     }
 
-    /// Runs `body` after `delay`, and then the conversation, if the connection is still open.
+    /// Calls `body` after `delay` and advances the conversation, if the connection is still open then. Unlike `wait`, any number
+    /// of calls may wait at once.
     func call(after delay: Duration, _ body: @escaping () -> Void) {
+        // The timer is never cancelled, so its token is not needed.
         _ = loop.schedule(after: delay) { [weak self] reason in
             if reason == .due { self?.runCallback(body) }
         }
     }
 
-    /// Runs `body` when the gate opens, and then the conversation, if the connection is still open.
+    /// Calls `body` when the gate is open and advances the conversation, if the connection is still open then.
     func call(when gate: Gate, _ body: @escaping () -> Void) {
         let loop = loop
-        let bound = LoopBound((connection: WeakConnection(self), body: body), on: loop)
+        let bound = LoopBound((weakConnection: WeakConnection(self), body: body), on: loop)
         gate.whenOpen {
-            // A loop that has shut down has closed its connections.
-            _ = loop.execute { bound.value.connection.connection?.runCallback(bound.value.body) }
+            // A loop that refuses the work has shut down and closed its connections.
+            _ = loop.execute { bound.value.weakConnection.connection?.runCallback(bound.value.body) }
         }
     }
 
-    /// Runs a body whose delay or gate `call` has waited for.
+    /// Calls the closure of a `call` whose delay has passed or whose gate is open.
     private func runCallback(_ body: () -> Void) {
         guard case .open = phase else { return }
         lastActivity = loop.now
         body()
-        pump()
+        runTurns()
     }
 
-    /// Ends the wait with this number.
+    /// Resumes the conversation after the wait with this number, unless a later wait has begun.
     private func endWait(_ number: Int) {
-        guard number == waitNumber, case .open = phase else { return }
+        guard number == waitCount, case .open = phase else { return }
         waitTimer = nil
         lastActivity = loop.now
         conversation.resume(self)
-        pump()
+        runTurns()
     }
 
-    /// Replaces the conversation. Received bytes that have not been consumed are the new one's input.
+    /// Replaces the conversation. Received bytes that have not been consumed are the input of the new conversation.
     func replaceConversation(with other: any Conversation) { conversation = other }
 
-    /// Ends the connection when all output has been sent. `lingering`: the client may still be sending.
+    /// Ends the connection when all output has been sent. With `lingering`, drops what the client still sends.
     func finish(lingering: Bool) { finish(.orderly(lingering: lingering)) }
 
     /// Ends the connection when all output has been sent.
@@ -217,17 +225,17 @@ final class ServerConnection: LoopChannel, TimerTarget {
         phase = .finishing(ending)
     }
 
-    /// Starts TLS. Received bytes that have not been consumed are the beginning of the handshake. Returns false if TLS is not
-    /// configured, or OpenSSL fails.
+    /// Starts TLS over the current channel. Received bytes that have not been consumed are the beginning of the handshake.
+    /// Returns false if TLS is not configured, or OpenSSL fails.
     func startTLS(cutting cut: WireCut?) -> Bool {
-        guard let context = service.tls(for: number) else { return false }
+        guard let context = service.tlsContext(forConnection: number) else { return false }
         var initialBytes: [UInt8] = []
         input.withOctets { initialBytes.append($0) }
         consume(inputCount)
         do throws(TLSError) {
             channel = try TLSChannel(
-                context, over: channel, initialBytes: initialBytes, cut: cut, number: number,
-                record: service.handshakes)
+                context, over: channel, initialBytes: initialBytes, cut: cut, connectionNumber: number,
+                handshakeRecord: service.handshakeRecord)
         } catch {
             return false
         }
@@ -242,7 +250,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         return true
     }
 
-    /// Closes the origin's half. Called when all output has been sent.
+    /// Closes the origin's half of the connection. All output must have been sent.
     func closeOwnHalf() { try? channel.shutdownWrite() }
 
     /// Closes the connection at once with a reset.
@@ -251,13 +259,13 @@ final class ServerConnection: LoopChannel, TimerTarget {
     // MARK: the loop
 
     func channelReady(_ readiness: Readiness) {
-        if !readiness.isDisjoint(with: [.failed, .hungUp]), !readiness.contains(.readable) {
-            return close(.orderly)
-        }
+        let hasSocketEnded = !readiness.isDisjoint(with: [.failed, .hungUp])
+        // A socket that has ended may still have input to read.
+        if hasSocketEnded, !readiness.contains(.readable) { return close(.orderly) }
         if !readiness.isDisjoint(with: .closed) { hasSeenHangUp = true }
         if !readiness.isDisjoint(with: [.readable, .peerClosed]) { isReadable = true }
         if readiness.contains(.writable) { isWritable = true }
-        pump()
+        runTurns()
     }
 
     func loopWillClose() { close(.orderly) }
@@ -266,38 +274,40 @@ final class ServerConnection: LoopChannel, TimerTarget {
         timer = nil
         guard reason == .due else { return }
         let isOpening = if case .opening = phase { true } else { false }
+        // A handshake waits for the client, whatever the conversation says.
         if !isOpening, !conversation.awaitsClient { lastActivity = loop.now }
         let deadline = lastActivity.advanced(by: service.configuration.idleTimeout)
-        guard tag == Tag.idle, loop.now < deadline else { return close(.orderly) }
-        timer = loop.schedule(at: deadline, self, tag: Tag.idle)
+        guard tag == TimerTag.idle, loop.now < deadline else { return close(.orderly) }
+        timer = loop.schedule(at: deadline, self, tag: TimerTag.idle)
     }
 
-    /// Closes the connection at the origin's shutdown, on the loop.
+    /// Closes the connection at the origin's shutdown.
     func shutDown() { close(.orderly) }
 
-    /// Runs turns until there is nothing to do but wait.
-    private func pump() {
-        guard !isPumping else { return }
-        isPumping = true
-        defer { isPumping = false }
-        for _ in 0..<Self.turnsPerPump {
+    /// Runs turns until the connection has to wait for the client, a timer or a gate.
+    private func runTurns() {
+        guard !isRunningTurns else { return }
+        isRunningTurns = true
+        defer { isRunningTurns = false }
+        for _ in 0..<Self.maximumTurns {
             guard runTurn() else { return }
         }
         // Gives other connections a turn; otherwise a client as fast as this loop would occupy it.
-        loop.executeOnLoop { [weak self] in self?.pump() }
+        loop.executeOnLoop { [weak self] in self?.runTurns() }
     }
 
-    /// Reads, advances the conversation, and sends, once each. Returns false if there is nothing to do but wait.
+    /// Reads, advances the conversation, and sends, once each. Returns false if the connection has to wait, or has closed.
     private func runTurn() -> Bool {
         switch phase {
         case .opening: return establish()
         case .open:
-            var progress = false
-            if conversation.wantsInput, receive() { progress = true }
-            guard case .open = phase else { return progress }
-            if conversation.advance(self) { progress = true }
-            if flush() { progress = true }
-            return progress
+            var hasProgressed = false
+            if conversation.wantsInput, receive() { hasProgressed = true }
+            // An error of the channel may have ended the connection.
+            guard case .open = phase else { return hasProgressed }
+            if conversation.advance(self) { hasProgressed = true }
+            if flush() { hasProgressed = true }
+            return hasProgressed
         case .finishing(let ending):
             if flush() { return true }
             guard isFlushed else { return false }
@@ -310,23 +320,24 @@ final class ServerConnection: LoopChannel, TimerTarget {
                 }
                 dropReceivedBytes()
                 close(.orderly)
-            case .abandoned:
+            case .withoutNotify:
                 dropReceivedBytes()
-                close(.abandoned)
+                close(.withoutNotify)
             }
             return false
-        case .lingering(let remaining):
-            if channel.holdsOutput { _ = flush() }
+        case .lingering(let remainingBytes):
+            if channel.hasPendingOutput { _ = flush() }
             guard case .lingering = phase else { return false }
             consume(inputCount)
-            let progress = receive()
+            let hasProgressed = receive()
             guard case .lingering = phase else { return false }
-            phase = .lingering(remaining: remaining - inputCount)
-            if hasPeerEnded || remaining <= 0 {
+            // The input buffer has the bytes of this turn only.
+            phase = .lingering(remainingBytes: remainingBytes - inputCount)
+            if hasPeerEnded || remainingBytes <= 0 {
                 close(.orderly)
                 return false
             }
-            return progress
+            return hasProgressed
         case .closed:
             return false
         }
@@ -341,7 +352,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
         phase = .open
         lastActivity = loop.now
-        // The handshake does not report in which direction it would block.
+        // It is not known whether the socket has input and space after the handshake: the next turn tries both.
         isReadable = true
         isWritable = true
         return true
@@ -350,12 +361,13 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// Closes the origin's half and waits for the client to close its own.
     private func linger() {
         try? channel.shutdownWrite()
-        phase = .lingering(remaining: Self.lingerBytes)
+        phase = .lingering(remainingBytes: Self.lingerBytes)
         if let timer { loop.cancel(timer) }
-        timer = loop.schedule(after: Self.lingerTime, self, tag: Tag.linger)
+        timer = loop.schedule(after: Self.lingerTime, self, tag: TimerTag.linger)
     }
 
-    /// Ends the connection after an error of the channel. Returns true if it lingers, so that the client can read the alert.
+    /// Ends the connection after an error of the channel. If the channel has sent an alert, the connection lingers, so that the
+    /// client can read the alert. Returns whether it lingers.
     private func fail() -> Bool {
         let mayLinger =
             switch phase {
@@ -368,8 +380,8 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
         output = []
         outputStart = 0
-        tail = []
-        tailStart = 0
+        largeBody = []
+        largeBodyStart = 0
         isReadable = true
         linger()
         return true
@@ -377,20 +389,21 @@ final class ServerConnection: LoopChannel, TimerTarget {
 
     /// Reads from the channel, if the buffer has space. Returns false if nothing was received.
     private func receive() -> Bool {
-        guard isReadable, !hasPeerEnded, hasInputRoom else { return false }
-        let room = input.makeRoom(upTo: Self.inputSize)
+        guard isReadable, !hasPeerEnded, inputCount < Self.inputSize else { return false }
+        let freeCount = input.makeRoom(upTo: Self.inputSize)
         var outcome = ReadOutcome.wouldBlock
         do throws(Errno) {
-            try input.append(upTo: room) { free throws(Errno) in
-                outcome = try channel.receive(into: &free)
+            try input.append(upTo: freeCount) { freeSpace throws(Errno) in
+                outcome = try channel.receive(into: &freeSpace)
             }
             switch outcome {
             case .bytes(let count):
                 // A short read has emptied the socket, unless the end of the stream is still to be read.
-                if channel.emptiesSocket, count < room, !hasSeenHangUp { isReadable = false }
+                let isShortRead = channel.shortReceiveEmptiesSocket && count < freeCount
+                if isShortRead, !hasSeenHangUp { isReadable = false }
                 service.counts.add(received: count)
-                if service.record.isOn {
-                    input.withOctets { service.record.add($0.extracting(last: count), of: number) }
+                if service.byteRecord.isEnabled {
+                    input.withOctets { service.byteRecord.add($0.extracting(last: count), of: number) }
                 }
                 lastActivity = loop.now
                 return true
@@ -409,7 +422,8 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// Empties the kernel's receive buffer, because closing a socket with unread bytes resets the connection. Bytes that arrive
     /// later still cause a reset.
     private func dropReceivedBytes() {
-        for _ in 0..<Self.turnsPerPump {
+        // The limit ends the loop even if the client sends as fast as this loop reads.
+        for _ in 0..<Self.maximumTurns {
             consume(inputCount)
             guard receive() else { return }
         }
@@ -421,10 +435,10 @@ final class ServerConnection: LoopChannel, TimerTarget {
         do throws(Errno) {
             switch try sendPieces() {
             case .bytes(let count):
-                let fromOutput = min(count, output.count - outputStart)
+                let countFromOutput = min(count, output.count - outputStart)
                 service.counts.add(sent: count)
-                outputStart += fromOutput
-                tailStart += count - fromOutput
+                outputStart += countFromOutput
+                largeBodyStart += count - countFromOutput
                 lastActivity = loop.now
             case .wouldBlock:
                 isWritable = false
@@ -435,27 +449,29 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
         if outputStart == output.count {
             outputStart = 0
-            output.removeAll(keepingCapacity: output.capacity <= 2 * Self.highWater)
-        } else if outputStart >= Self.highWater {
+            output.removeAll(keepingCapacity: output.capacity <= 2 * Self.pendingOutputLimit)
+        } else if outputStart >= Self.pendingOutputLimit {
+            // Moving the unsent bytes to the front is worth its cost only if many bytes have been sent.
             output.removeFirst(outputStart)
             outputStart = 0
         }
-        if !tail.isEmpty, tailStart == tail.count {
-            tail = []
-            tailStart = 0
+        if !largeBody.isEmpty, largeBodyStart == largeBody.count {
+            largeBody = []
+            largeBodyStart = 0
         }
         return true
     }
 
-    /// Sends as much output as possible. A separate method, so that its references to the arrays are released before they are
-    /// emptied.
+    /// Sends as much output as possible. A separate method, so that its references to the arrays are released before `flush`
+    /// empties the arrays, and `flush` does not copy them.
     private func sendPieces() throws(Errno) -> WriteOutcome {
-        let (output, tail) = (output, tail)
+        let (output, largeBody) = (output, largeBody)
         let first = output.span.extracting(outputStart...)
-        let second = tail.span.extracting(tailStart...)
+        let second = largeBody.span.extracting(largeBodyStart...)
         return try first.isEmpty ? channel.send(second, first) : channel.send(first, second)
     }
 
+    /// Closes the channel and ends all waits and timers. Has no effect if the connection is closed.
     private func close(_ closing: Closing) {
         if case .closed = phase { return }
         phase = .closed
@@ -463,7 +479,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         registration = nil
         switch closing {
         case .orderly: channel.close()
-        case .abandoned: channel.abandon()
+        case .withoutNotify: channel.closeWithoutNotify()
         case .reset: channel.reset()
         }
         if let timer { loop.cancel(timer) }
@@ -475,7 +491,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
     }
 }
 
-/// A weak reference, so that a gate does not keep waiting connections alive.
+/// A weak reference to a connection, so that a gate does not retain the connections that wait for it.
 private final class WeakConnection {
     weak var connection: ServerConnection?
 

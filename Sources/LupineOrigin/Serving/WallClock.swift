@@ -2,8 +2,8 @@
 
 internal import Glibc
 
-/// The wall-clock time, for `Date` fields only: it may jump.
+/// The wall-clock time, for `Date` fields only. Unlike the loop's clock, it may jump.
 enum WallClock {
-    /// Returns the seconds since 1970.
+    /// Returns the number of seconds since 1970.
     static func seconds() -> Int64 { Int64(time(nil)) }
 }

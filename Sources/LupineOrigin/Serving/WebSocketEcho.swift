@@ -3,20 +3,26 @@
 internal import LupineCoding
 internal import LupineHTTP
 
-/// Runs a web socket on one connection, or one stream of HTTP/2, according to a `WebSocketBehaviour`. Used on its loop only.
+/// A web socket at the origin: sends messages and echoes those of the client, as a `WebSocketBehaviour` says. It uses one
+/// connection, or one stream of HTTP/2. Used on its loop only.
 ///
-/// It reads only while there is space for output, so that a client that does not read costs the memory of one message.
+/// It reads only while there is space for output. A client that does not read therefore costs the memory of one message.
 final class WebSocketEcho: Conversation {
     private let behaviour: WebSocketBehaviour
+    /// The subprotocol and the compression that the handshake has negotiated.
     private let agreement: WebSocketAgreement
     private var codec: WebSocketCodec
+    /// Compresses sent messages; nil if they are sent uncompressed.
     private let deflater: MessageDeflater?
+    /// Decompresses received messages; nil without compression.
     private let inflater: MessageInflater?
+    /// Whether the messages after the handshake have been sent.
     private var hasBegun = false
     private var isOver = false
+    /// The number of echoed messages.
     private var messageCount = 0
 
-    /// Creates the conversation that follows a handshake with the result `agreement`.
+    /// Creates the conversation that follows a WebSocket handshake. `agreement` is the result of the handshake.
     init(_ behaviour: WebSocketBehaviour, _ agreement: WebSocketAgreement) {
         self.behaviour = behaviour
         self.agreement = agreement
@@ -25,6 +31,7 @@ final class WebSocketEcho: Conversation {
             allowsCompression: agreement.deflate != nil)
         inflater = agreement.deflate.map { MessageInflater(keepsContext: !$0.clientNoContextTakeover) }
         deflater = agreement.deflate.flatMap { deflate in
+            // zlib does not support the window of 8 bits. Messages may always be sent uncompressed.
             guard deflate.serverMaxWindowBits >= 9 else { return nil }
             return try? MessageDeflater(
                 windowBits: deflate.serverMaxWindowBits, keepsContext: !deflate.serverNoContextTakeover)
@@ -32,65 +39,70 @@ final class WebSocketEcho: Conversation {
     }
 
     var wantsInput: Bool { !isOver }
+    /// Always false, so that no idle timeout applies: a web socket may be idle for any time.
     var awaitsClient: Bool { false }
+    /// Does nothing: the web socket begins no wait.
     func resume(_ connection: ServerConnection) {}
 
     func advance(_ connection: ServerConnection) -> Bool { advance(over: connection) }
 
-    /// Makes as much progress as possible. Returns false if there was none.
-    func advance(over connection: some EchoWire) -> Bool {
+    /// Reads input and produces output, as far as there is space for output. Returns false if it could do neither.
+    func advance(over transport: some WebSocketTransport) -> Bool {
         guard !isOver else { return false }
         if !hasBegun {
             hasBegun = true
-            sendOpening(&connection.output)
+            sendFirstFrames(&transport.output)
             return true
         }
-        var progress = false
-        while connection.hasRoom, !isOver, connection.inputCount > 0 {
-            handleNextEvent(connection)
-            progress = true
+        var hasProgressed = false
+        while transport.hasOutputRoom, !isOver, transport.inputCount > 0 {
+            handleNextEvent(transport)
+            hasProgressed = true
         }
-        if connection.hasPeerEnded, connection.inputCount == 0, !isOver {
+        if transport.hasPeerEnded, transport.inputCount == 0, !isOver {
             isOver = true
-            connection.finish(.orderly(lingering: false))
+            transport.finish(.orderly(lingering: false))
             return true
         }
-        return progress
+        return hasProgressed
     }
 
-    /// Sends the frames that the behaviour demands after the handshake.
-    private func sendOpening(_ output: inout [UInt8]) {
+    /// Sends the frames that the behaviour demands after the handshake. `mask` is nil, because a server does not mask its frames.
+    private func sendFirstFrames(_ output: inout [UInt8]) {
         if let text = behaviour.ping { codec.sendPing(Array(text.utf8).span, mask: nil, into: &output) }
         if let text = behaviour.pong { codec.sendPong(Array(text.utf8).span, mask: nil, into: &output) }
-        for number in 0..<behaviour.count { send(.text, Array(String(number).utf8), &output) }
-        if let size = behaviour.size { send(.binary, [UInt8](repeating: 0x2A, count: size), &output) }
-        output += behaviour.raw
-        if let closure = behaviour.closure { _ = codec.close(.close(closure), mask: nil, into: &output) }
+        for number in 0..<behaviour.messageCount { send(.text, Array(String(number).utf8), &output) }
+        if let size = behaviour.binarySize { send(.binary, [UInt8](repeating: 0x2A, count: size), &output) }
+        output += behaviour.rawOctets
+        // The result is not needed: the connection ends when the client answers the close frame.
+        if let closure = behaviour.closeFrame { _ = codec.close(.close(closure), mask: nil, into: &output) }
     }
 
-    /// Handles one event of the input.
-    private func handleNextEvent(_ connection: some EchoWire) {
+    /// Parses the next event of the input, and reacts to it.
+    private func handleNextEvent(_ transport: some WebSocketTransport) {
         do throws(WebSocketError) {
-            let (event, consumed) = try connection.withInput { input throws(WebSocketError) in
+            let (event, consumed) = try transport.withInput { input throws(WebSocketError) in
                 try codec.next(input)
             }
-            connection.consume(consumed)
+            transport.consume(consumed)
             switch event {
             case .needMore, .pong: break
-            case .ping(let payload): codec.sendPong(payload.span, mask: nil, into: &connection.output)
-            case .message(let message): try echo(message, connection)
-            case .close(let closure): if !behaviour.ignoresCloseFrame { answerClose(closure, connection) }
+            case .ping(let payload): codec.sendPong(payload.span, mask: nil, into: &transport.output)
+            case .message(let message): try echo(message, transport)
+            case .close(let closure): if !behaviour.ignoresCloseFrame { answerClose(closure, transport) }
             }
         } catch {
-            // The input after an error cannot be parsed.
-            _ = codec.close(.failed(error), mask: nil, into: &connection.output)
+            // The input after an error cannot be parsed, so the connection ends whatever the result is.
+            _ = codec.close(.failed(error), mask: nil, into: &transport.output)
             isOver = true
-            connection.finish(.orderly(lingering: true))
+            transport.finish(.orderly(lingering: true))
         }
     }
 
-    /// Sends a message back, or closes the connection if the behaviour's `drop` is reached.
-    private func echo(_ message: WebSocketMessage, _ connection: some EchoWire) throws(WebSocketError) {
+    /// Sends a message back, and closes the connection if `dropCount` messages have been echoed.
+    private func echo(
+        _ message: WebSocketMessage, _ transport: some WebSocketTransport
+    ) throws(WebSocketError) {
         var octets = message.octets
         if message.isCompressed, let inflater {
             do throws(CodingError) {
@@ -98,10 +110,11 @@ final class WebSocketEcho: Conversation {
             } catch { throw .invalidCompression }
         }
         messageCount += 1
-        if codec.maySend { send(message.kind, octets, &connection.output) }
-        guard let drop = behaviour.drop, messageCount >= drop else { return }
+        // After a close frame no message may be sent.
+        if codec.maySend { send(message.kind, octets, &transport.output) }
+        guard let dropCount = behaviour.dropCount, messageCount >= dropCount else { return }
         isOver = true
-        connection.finish(.abandoned)
+        transport.finish(.withoutNotify)
     }
 
     /// Sends a message, compressed and in fragments as the behaviour demands.
@@ -111,10 +124,11 @@ final class WebSocketEcho: Conversation {
             payload = []
             deflater.deflate(octets.span, into: &payload)
         }
-        let size = max(behaviour.fragment ?? payload.count, (payload.count + 0xFFFF) >> 16, 1)
+        // At most 65,536 fragments: the rounded-up quotient of the payload's length and 65,536 is their minimum size.
+        let fragmentSize = max(behaviour.fragmentSize ?? payload.count, (payload.count + 0xFFFF) >> 16, 1)
         var start = 0
         repeat {
-            let end = min(payload.count, start + size)
+            let end = min(payload.count, start + fragmentSize)
             codec.send(
                 kind, payload.span.extracting(start..<end), isFinal: end == payload.count,
                 isCompressed: deflater != nil && start == 0, mask: nil, into: &output)
@@ -122,14 +136,14 @@ final class WebSocketEcho: Conversation {
         } while start < payload.count
     }
 
-    /// Answers a close frame, and ends the transport if both close frames have been exchanged.
-    private func answerClose(_ closure: WebSocketClosure, _ connection: some EchoWire) {
-        let actions = codec.close(.received(closure), mask: nil, into: &connection.output)
+    /// Answers a close frame, and ends the transport if both sides have sent one.
+    private func answerClose(_ closure: WebSocketClosure, _ transport: some WebSocketTransport) {
+        let actions = codec.close(.received(closure), mask: nil, into: &transport.output)
         switch actions.wire {
         case .keep: break
         case .close, .closeWhenSent:
             isOver = true
-            connection.finish(.orderly(lingering: true))
+            transport.finish(.orderly(lingering: true))
         }
     }
 }

@@ -33,7 +33,7 @@ final class Upstream: Sendable {
     /// or use another client identity, than the connection to the server.
     func requireEqualSecurity(_ request: URLRequest, of urlProtocol: StubURLProtocol) throws(URLError) {
         guard request.url?.scheme?.lowercased() == "https", let task = urlProtocol.task,
-            !task.isSecured(as: sameOrigin)
+            !task.hasSameTLSPolicy(as: sameOrigin)
         else { return }
         throw URLError(
             .secureConnectionFailed,
@@ -55,7 +55,7 @@ final class Upstream: Sendable {
                     continuation.resume(returning: (data ?? Data(), response))
                 }
                 task.delegate = UpstreamDelegate(urlProtocol)
-                if let programTask = urlProtocol.task { task.load(for: programTask) }
+                if let programTask = urlProtocol.task { task.loadOnBehalf(of: programTask) }
                 currentTask.withLock { $0 = task }
                 // `onCancel` may have run before the task was stored.
                 if Task.isCancelled { task.cancel() }

@@ -23,7 +23,7 @@ final class ClockCore: Sendable {
         let moment: Instant
         let purpose: Purpose
         /// The closure that the alarm calls.
-        let ring: SessionClock.Ring
+        let ring: SessionClock.AlarmAction
     }
 
     /// The event loops of a session, which are deallocated with it.
@@ -48,7 +48,7 @@ final class ClockCore: Sendable {
         var pendingDelays: Int { alarms.count { $0.purpose == .delay } }
 
         /// Adds an alarm after those of the same or an earlier time.
-        mutating func add(_ purpose: Purpose, at moment: Instant, _ ring: @escaping SessionClock.Ring) {
+        mutating func add(_ purpose: Purpose, at moment: Instant, _ ring: @escaping SessionClock.AlarmAction) {
             lastNumber += 1
             let alarm = Alarm(number: lastNumber, moment: moment, purpose: purpose, ring: ring)
             let index = alarms.firstIndex { $0.moment > moment } ?? alarms.endIndex
@@ -92,7 +92,7 @@ final class ClockCore: Sendable {
     ///   - ring: The closure that the alarm calls.
     /// - Returns: A closure that cancels the alarm.
     func setAlarm(
-        _ purpose: Purpose, at moment: (_ now: Instant) -> Instant, _ ring: @escaping SessionClock.Ring
+        _ purpose: Purpose, at moment: (_ now: Instant) -> Instant, _ ring: @escaping SessionClock.AlarmAction
     ) -> SessionClock.Cancel {
         let (number, watchers) = state.withLock { state -> (number: Int?, watchers: [Waiter<Void>]) in
             let moment = moment(state.now)

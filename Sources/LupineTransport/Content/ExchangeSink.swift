@@ -6,7 +6,8 @@ package import LupineTLS
 /// Receives the events of an exchange (one request with its response). A connection reports to the layer above only through it.
 ///
 /// Every method is called on the connection's loop, in order: interim heads, the head, content, the end. `exchangeEnded` is
-/// called exactly once, possibly as the only call. No method may block.
+/// called exactly once, possibly as the only call. No method may block. While the exchange is being submitted, the submitting
+/// thread may call `begins` and `sentContent` in place of the loop (`EventLoop.executeWhileIdle`).
 package protocol ExchangeSink: AnyObject, Sendable {
     /// Called when a connection on `loop` begins the exchange, and again when the exchange is replayed. `evidence` is what the
     /// TLS handshake has shown about both ends of the connection; nil without TLS.

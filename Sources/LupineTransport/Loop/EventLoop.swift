@@ -5,8 +5,9 @@ internal import Synchronization
 /// One thread that waits for descriptors, timers and submitted work and runs their callbacks. It also runs jobs of Swift tasks
 /// (`EventLoop+TaskExecutor`).
 ///
-/// A connection stays on one loop for life and is used only there. `execute`, `executeInline`, `isOnLoop` and the shutdown may be
-/// called from any thread; everything else only on the loop's own thread, and traps elsewhere. Nothing on a loop may block: a
+/// A connection stays on one loop for life and is used only there. `execute`, `executeInline`, `executeWhileIdle`, `isOnLoop` and the
+/// shutdown may be called from any thread. Everything else may be called only by the thread that runs the loop, and traps elsewhere:
+/// the loop's own thread or, while that sleeps, one that has borrowed the loop with `executeWhileIdle`. Nothing on a loop may block: a
 /// callback that sleeps delays every connection of the loop.
 ///
 /// A loop ends in order: it runs all work that `execute` accepted, calls every channel's `loopWillClose` and ends every timer

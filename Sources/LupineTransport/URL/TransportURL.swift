@@ -110,28 +110,20 @@ public struct TransportURL: Sendable {
     public func resolving(_ reference: String) throws(TransportURLError) -> TransportURL {
         let bytes = try Self.validatedBytes(of: reference)
         let parsed = URIReference(bytes)
+        let (pathOctets, queryOctets) = (Array(writtenPath.utf8), query.map { Array($0.utf8) })
+        let target = parsed.resolved(against: URIReference(path: pathOctets[...], query: queryOctets?[...]))
         if parsed.scheme != nil {
-            let target = try TransportURL(parsed)
+            let absolute = try TransportURL(parsed)
             return TransportURL(
-                scheme: target.scheme, authority: target.authority,
-                path: URIReference.removeDotSegments(target.writtenPath.utf8), query: target.query?.utf8)
+                scheme: absolute.scheme, authority: absolute.authority, path: target.path, query: target.query
+            )
         }
         try Self.validate(parsed)
-        if let text = parsed.authority {
-            return TransportURL(
-                scheme: scheme, authority: try Self.parseAuthority(text, scheme: scheme),
-                path: URIReference.removeDotSegments(parsed.path), query: parsed.query)
+        let newAuthority = try parsed.authority.map { text throws(TransportURLError) in
+            try Self.parseAuthority(text, scheme: scheme)
         }
-        guard !parsed.path.isEmpty else {
-            let query = parsed.query.map { Array($0) } ?? self.query.map { Array($0.utf8) }
-            return TransportURL(scheme: scheme, authority: authority, path: writtenPath.utf8, query: query)
-        }
-        let merged =
-            parsed.path.first == UInt8(ascii: "/")
-            ? Array(parsed.path) : URIReference.merge(base: path.utf8, reference: parsed.path)
         return TransportURL(
-            scheme: scheme, authority: authority, path: URIReference.removeDotSegments(merged),
-            query: parsed.query)
+            scheme: scheme, authority: newAuthority ?? authority, path: target.path, query: target.query)
     }
 
     /// Resolves a Location field as servers write it. Spaces, bytes outside ASCII, a stray `%` and the few printable bytes

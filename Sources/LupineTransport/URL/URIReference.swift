@@ -51,6 +51,49 @@ package struct URIReference {
         }
     }
 
+    /// Creates a reference with these components, which are not checked.
+    package init(
+        scheme: ArraySlice<UInt8>? = nil, authority: ArraySlice<UInt8>? = nil, path: ArraySlice<UInt8>,
+        query: ArraySlice<UInt8>? = nil, fragment: ArraySlice<UInt8>? = nil
+    ) {
+        self.scheme = scheme
+        self.authority = authority
+        self.path = path
+        self.query = query
+        self.fragment = fragment
+    }
+
+    /// Resolves the reference against a base (§5.2.2, strict). The result has the fragment of the reference.
+    package func resolved(against base: URIReference) -> URIReference {
+        if scheme != nil || authority != nil {
+            return URIReference(
+                scheme: scheme ?? base.scheme, authority: authority, path: Self.removeDotSegments(path)[...],
+                query: query, fragment: fragment)
+        }
+        if path.isEmpty {
+            return URIReference(
+                scheme: base.scheme, authority: base.authority, path: base.path, query: query ?? base.query,
+                fragment: fragment)
+        }
+        let isRooted = path.first == UInt8(ascii: "/")
+        let merged = isRooted ? Array(path) : Self.merge(base: base.path, reference: path)
+        return URIReference(
+            scheme: base.scheme, authority: base.authority, path: Self.removeDotSegments(merged)[...],
+            query: query,
+            fragment: fragment)
+    }
+
+    /// The text with these components (§5.3).
+    package var text: String {
+        var octets: [UInt8] = []
+        if let scheme { octets += scheme + Array(":".utf8) }
+        if let authority { octets += Array("//".utf8) + authority }
+        octets += path
+        if let query { octets += Array("?".utf8) + query }
+        if let fragment { octets += Array("#".utf8) + fragment }
+        return String(decoding: octets, as: UTF8.self)
+    }
+
     /// Whether a text has the syntax of a scheme: ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ) (§3.1).
     private static func isScheme(_ text: ArraySlice<UInt8>) -> Bool {
         // Bit 0x20 makes upper-case letters lower-case, and makes no other byte a letter.
@@ -64,7 +107,7 @@ package struct URIReference {
     }
 
     /// Merges a relative path with the path of a base that has an authority (§5.2.3).
-    package static func merge(base: some Collection<UInt8>, reference: some Collection<UInt8>) -> [UInt8] {
+    private static func merge(base: some Collection<UInt8>, reference: some Collection<UInt8>) -> [UInt8] {
         let kept = Array(base)
         guard let slash = kept.lastIndex(of: UInt8(ascii: "/")) else {
             return [UInt8(ascii: "/")] + reference

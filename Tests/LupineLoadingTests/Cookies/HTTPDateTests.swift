@@ -31,7 +31,7 @@ struct HTTPDateTests {
 
     @Test("[U-13.4] dates of every form are read", arguments: dates)
     func datesAreRead(text: String, seconds: TimeInterval?) {
-        #expect(HTTPDate.moment(of: text)?.timeIntervalSince1970 == seconds)
+        #expect(HTTPDate.date(from: text)?.timeIntervalSince1970 == seconds)
     }
 
     @Test(
@@ -48,7 +48,7 @@ struct HTTPDateTests {
         var seconds: TimeInterval = -11_644_473_600
         while seconds < 253_402_300_800 {
             let date = Date(timeIntervalSince1970: seconds)
-            #expect(HTTPDate.text(of: date).flatMap(HTTPDate.moment) == date)
+            #expect(HTTPDate.text(of: date).flatMap(HTTPDate.date(from:)) == date)
             seconds += 12_345_678
         }
         #expect(

@@ -15,5 +15,5 @@ enum CodedBodies {
     /// Returns the bytes as raw deflate data, which some servers send under the name of `deflate`.
     static func raw(_ bytes: [UInt8]) throws -> [UInt8] { Array(try zlib(bytes).dropFirst(2).dropLast(4)) }
 
-    static func brotli(_ bytes: [UInt8]) -> [UInt8] { BrotliStored.encoded(bytes) }
+    static func brotli(_ bytes: [UInt8]) -> [UInt8] { UncompressedBrotli.encoded(bytes) }
 }

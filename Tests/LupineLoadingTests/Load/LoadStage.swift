@@ -18,7 +18,7 @@ func withLoads<Result>(
     var serving = OriginConfiguration()
     serving.enable(testedHTTP, plan)
     serving.recordedBytes = 4 << 20
-    serving.socketBuffers = buffers
+    serving.socketBufferSize = buffers
     let origin = try LupineOrigin.Origin.start(configuration: serving)
     configuration.waitPatiently()
     configuration.connectionProxyDictionary = [:]

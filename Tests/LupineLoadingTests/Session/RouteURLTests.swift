@@ -96,20 +96,20 @@ struct RouteURLTests {
             try RouteURL(#require(URL(string: "http://h:\(number)/")), isWebSocket: false).server
         }
         func spelling(_ number: Int) -> [UInt8] { Array("http://h:\(number)".utf8) }
-        for number in 1...RouteTable.mostServers + 1 {
-            table.keep(.init(server: try server(number), origin: nil, ownFields: nil))
+        for number in 1...RouteTable.maxServers + 1 {
+            table.insert(.init(server: try server(number), origin: nil, sessionFields: nil))
             #expect(table.entry(spelled: spelling(number).span) != nil)
-            #expect((table.entry(spelled: spelling(1).span) != nil) == (number <= RouteTable.mostServers))
+            #expect((table.entry(spelled: spelling(1).span) != nil) == (number <= RouteTable.maxServers))
         }
-        table.keep(
+        table.insert(
             .init(
                 server: try RouteURL(#require(URL(string: "http://u@h/")), isWebSocket: false).server,
-                origin: nil, ownFields: nil))
+                origin: nil, sessionFields: nil))
         #expect(table.entry(spelled: [UInt8]().span) == nil)
         for (length, isKept) in [(1_000, true), (1_100, false)] {
             let beginning = "http://h:" + String(repeating: "0", count: length)
             let long = try RouteURL(#require(URL(string: beginning + "80/")), isWebSocket: false).server
-            table.keep(.init(server: long, origin: nil, ownFields: nil))
+            table.insert(.init(server: long, origin: nil, sessionFields: nil))
             #expect((table.entry(spelled: Array((beginning + "80").utf8).span) != nil) == isKept)
         }
     }

@@ -93,7 +93,9 @@ struct DriverLoad: Sendable {
         _ script: HopScript, _ configuration: URLSessionConfiguration = configuration(),
         clock: SessionClock? = nil, network: NetworkWatch = .system
     ) -> SessionContext {
-        SessionContext(SessionSettings(configuration), loads: script.source, clock: clock, network: network)
+        SessionContext(
+            SessionSettings(configuration), hopLoadFactory: script.hopLoadFactory, clock: clock,
+            network: network)
     }
 
     init(

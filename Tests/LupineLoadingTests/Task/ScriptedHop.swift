@@ -212,10 +212,10 @@ final class HopScript: Sendable {
         self.usesNetwork = usesNetwork
     }
 
-    /// The source for a `SessionContext`. It does not retain the script, because the hops retain their client, which retains the
-    /// source: the test retains the script.
-    var source: HopSource {
-        HopSource { [weak self] request, _, _, client in
+    /// The factory for a `SessionContext`. It does not retain the script, because the hops retain their client, which retains the
+    /// factory: the test retains the script.
+    var hopLoadFactory: HopLoadFactory {
+        HopLoadFactory { [weak self] request, _, _, client in
             switch request.request.url?.scheme {
             case "http", "https", "ws", "wss": self?.hop(request, client)
             default: nil
@@ -223,7 +223,7 @@ final class HopScript: Sendable {
         }
     }
 
-    private func hop(_ request: HopRequest, _ client: any HopLoadClient) -> HopSource.Hop {
+    private func hop(_ request: HopRequest, _ client: any HopLoadClient) -> HopLoadFactory.NewLoad {
         let (hop, ready) = state.withLock { state in
             let answer = state.answers.first ?? .status(200)
             if state.answers.count > 1 { state.answers.removeFirst() }
@@ -235,7 +235,7 @@ final class HopScript: Sendable {
             return (hop, ready)
         }
         for waiter in ready { waiter.resume() }
-        return HopSource.Hop(load: hop, usesNetwork: usesNetwork)
+        return HopLoadFactory.NewLoad(load: hop, usesNetwork: usesNetwork)
     }
 
     var hops: [ScriptedHop] { state.withLock { $0.hops } }

@@ -146,7 +146,7 @@ struct WebSocketCoreTests {
     func withheld() async throws {
         try await withCore { core, jobs, log, loop in
             core.open(Self.driver(for: core), on: loop) {}
-            core.setDeliveryHeld(true)
+            core.holdMessages(true)
             for _ in 0..<2 {
                 core.receive { result in log.add((try? result.get()) == nil ? "failed" : "message") }
             }
@@ -155,7 +155,7 @@ struct WebSocketCoreTests {
             #expect(core.webSocketReceived(large) == .pause, "although somebody waits for it")
             jobs.runAll()
             #expect(log.entries.isEmpty)
-            core.setDeliveryHeld(false)
+            core.holdMessages(false)
             jobs.runAll()
             #expect(log.entries == ["message", "message"])
             core.webSocketEnded(.lost, nil)
@@ -168,7 +168,7 @@ struct WebSocketCoreTests {
         try await withCore { core, jobs, log, loop in
             core.setEndHandler { _ in log.add("ended") }
             core.open(Self.driver(for: core), on: loop) {}
-            core.setDeliveryHeld(true)
+            core.holdMessages(true)
             Self.receive(core, 3, log)
             for _ in 0..<2 { _ = core.webSocketReceived(WebSocketMessage(.text, [0x61])) }
             jobs.runAll()

@@ -51,7 +51,7 @@ struct WebSocketHTTP2Tests {
     ) -> HTTP2Behaviour {
         var behaviour = HTTP2Behaviour()
         behaviour.acceptsWebSockets = takesWebSockets
-        behaviour.streams = streams
+        behaviour.maxConcurrentStreams = streams
         behaviour.streamWindow = window
         return behaviour
     }

@@ -63,7 +63,7 @@ struct PipelineSetUp {
         var serving = OriginConfiguration()
         serving.enable(testedHTTP)
         serving.recordedBytes = 1 << 16
-        serving.socketBuffers = socketBuffers
+        serving.socketBufferSize = socketBuffers
         if let leaf {
             var tls = TLSServerConfiguration(
                 identities: [

@@ -29,7 +29,7 @@ import Testing
     @Test(arguments: TestedHTTP.allCases) func waitingForAConnection(over testedHTTP: TestedHTTP) async throws
     {
         var http2 = HTTP2Behaviour()
-        http2.streams = 1
+        http2.maxConcurrentStreams = 1
         try await withStack(
             ScriptPlan(
                 .expectHead, .reply("zeroth"), .expectHead, .signal("busy"), .waitForSignal("go"), .reply(),

@@ -295,7 +295,7 @@ import Testing
     /// connection on which so many streams are reset.
     @Test func thousandsThatAreCancelledAsTheyBegin() async throws {
         var behaviour = HTTP2Behaviour()
-        behaviour.streams = 1
+        behaviour.maxConcurrentStreams = 1
         try await withPool(over: .http2, http2: behaviour, limits: PoolLimits(perHost: 1)) { stage in
             try await stage.send(.get, "/get")
             let gate = Gate()

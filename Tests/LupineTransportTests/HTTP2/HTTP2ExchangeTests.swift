@@ -33,7 +33,7 @@ import Testing
 
     @Test func asManyAsThePeerAllows() async throws {
         var behaviour = HTTP2Behaviour()
-        behaviour.streams = 2
+        behaviour.maxConcurrentStreams = 2
         try await withPool(over: .http2, http2: behaviour, limits: PoolLimits(perHost: 1)) { stage in
             try await stage.send(target: "/get")
             let gate = Gate()

@@ -264,7 +264,7 @@ import Testing
                 do throws(Errno) {
                     let wakeUp = try WakeUp()
                     let core = try LoopCore(
-                        wakeUp: wakeUp, inbox: LoopInbox(wakeUp: wakeUp),
+                        wakeUp: wakeUp, inbox: LoopInbox(wakeUp: wakeUp), access: LoopAccess(),
                         activity: LoopActivity(now: MonotonicClock().now()), clock: MonotonicClock(),
                         diagnose: { _ in })
                     let wakeUps = [try WakeUp(), try WakeUp()]

@@ -75,7 +75,7 @@ func withSecureStack<Result>(
     settings change: SettingsChange = .none, _ body: (HTTPClient, OriginServer) async throws -> Result
 ) async throws -> Result {
     var serving = try serving ?? SecureStage.serving()
-    serving.socketBuffers = buffers ?? serving.socketBuffers
+    serving.socketBufferSize = buffers ?? serving.socketBufferSize
     let origin = try OriginServer.start(configuration: serving)
     let client = HTTPClient(configuration: SecureStage.settings(origin, change.change))
     do {

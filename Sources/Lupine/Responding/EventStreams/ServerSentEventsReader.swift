@@ -89,7 +89,7 @@ package struct ServerSentEventsReader: DataStreamReader {
     /// Returns the text of an event type or an identifier; nil if it is too long or has a long run of combining characters. Such
     /// texts are unsuitable, because they are expensive to compare, and because an identifier is sent in a header field.
     private static func shortText(_ value: Data) -> String? {
-        guard value.count <= PeerText.longestKept else { return nil }
+        guard value.count <= PeerText.maxStoredLength else { return nil }
         let text = String(decoding: value, as: UTF8.self)
         return PeerText(text).canBeKept ? text : nil
     }

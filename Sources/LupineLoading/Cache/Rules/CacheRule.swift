@@ -68,7 +68,7 @@ enum CacheRule {
         if let date = update.value(of: .lastModified) {
             guard let storedDate = stored.value(of: .lastModified) else { return false }
             if storedDate.hasSameOctets(as: date) { return true }
-            return HTTPDate.moment(of: storedDate).map { $0 == HTTPDate.moment(of: date) } ?? false
+            return HTTPDate.date(from: storedDate).map { $0 == HTTPDate.date(from: date) } ?? false
         }
         return true
     }

@@ -30,7 +30,7 @@ struct Freshness: Hashable, Sendable {
     init(_ response: HTTPURLResponse, requestTime: Date, arrival: Date) {
         let field = { response.value(of: $0) }
         let control = CacheControl(of: response)
-        let date = field(.date).flatMap(HTTPDate.moment) ?? arrival
+        let date = field(.date).flatMap(HTTPDate.date(from:)) ?? arrival
         let apparentAge = max(0, arrival.timeIntervalSince(date))
         let delay = max(0, arrival.timeIntervalSince(requestTime))
         initialAge = max(apparentAge, Self.age(field(.age)) + delay)
@@ -39,10 +39,9 @@ struct Freshness: Hashable, Sendable {
         if let maxAge = control.maxAge {
             lifetime = TimeInterval(maxAge)
         } else if let expires = field(.expires) {
-            // An invalid date means that the response has expired (RFC 9111 §5.3).
-            lifetime = max(0, HTTPDate.moment(of: expires)?.timeIntervalSince(date) ?? 0)
+            lifetime = max(0, HTTPDate.date(from: expires)?.timeIntervalSince(date) ?? 0)
         } else if !control.noCache, !control.noStore,
-            let lastModified = field(.lastModified).flatMap(HTTPDate.moment)
+            let lastModified = field(.lastModified).flatMap(HTTPDate.date(from:))
         {
             lifetime = min(max(0, date.timeIntervalSince(lastModified) / 10), Self.maxHeuristicLifetime)
         } else {

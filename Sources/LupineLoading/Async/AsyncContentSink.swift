@@ -3,15 +3,20 @@
 import Foundation
 import LupineTransport
 
-/// The sink of an `async` call: collects the content in memory (U-4.7). If no delegate has to be called first, the caller is
-/// resumed on the thread on which the load has ended, not on the delegate queue.
-final class AwaitedSink: TaskSink {
+/// The sink (receiver of a task's response) of an `async` method that returns the content: collects the content in memory
+/// (U-4.7).
+///
+/// If no delegate has to be called first, this sink resumes the caller on the thread on which the load has ended, not on the
+/// delegate queue.
+final class AsyncContentSink: TaskSink {
     private let content: CollectedContent
     private let awaiter: TaskAwaiter<(Data, URLResponse)>
 
+    /// Creates a sink.
+    ///
     /// - Parameters:
     ///   - limit: The maximum length of the content; a longer content fails the task.
-    ///   - awaiter: Completed with the content and the response.
+    ///   - awaiter: Receives the content and the response when the task completes.
     init(limit: CollectedBodyLimit, _ awaiter: TaskAwaiter<(Data, URLResponse)>) {
         content = CollectedContent(limit: limit)
         self.awaiter = awaiter
@@ -28,7 +33,7 @@ final class AwaitedSink: TaskSink {
 
     func completed(_ context: CallbackContext, _ error: (any Error)?) {
         if let error { return awaiter.complete(.failure(error)) }
-        // A program's `URLProtocol` may end without a response (U-17.5), but the call has to return one.
+        // The load of a program's `URLProtocol` may end without a response (U-17.5), but the method has to return one.
         guard let response = context.task.response else {
             return awaiter.complete(.failure(URLError.noResponse(context.task.currentRequest?.url)))
         }

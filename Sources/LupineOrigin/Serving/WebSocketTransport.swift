@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// The transport of a web socket at the origin: a client's connection, or one stream of it (RFC 8441).
-protocol EchoWire: AnyObject {
+/// The transport of a web socket at the origin: a client's connection, or one stream of an HTTP/2 connection (RFC 8441).
+protocol WebSocketTransport: AnyObject {
     /// The octets that wait to be sent; the web socket appends to them.
     var output: [UInt8] { get set }
     /// Whether more output may be produced.
-    var hasRoom: Bool { get }
+    var hasOutputRoom: Bool { get }
     /// The number of received octets that have not been consumed.
     var inputCount: Int { get }
-    /// Whether the client has closed its half.
+    /// Whether the client has closed its half of the transport.
     var hasPeerEnded: Bool { get }
     /// Calls `body` with the received octets.
     func withInput<Result, Failure: Error>(
@@ -20,4 +20,4 @@ protocol EchoWire: AnyObject {
     func finish(_ ending: ServerConnection.Ending)
 }
 
-extension ServerConnection: EchoWire {}
+extension ServerConnection: WebSocketTransport {}

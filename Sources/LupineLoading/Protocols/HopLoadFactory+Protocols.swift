@@ -3,9 +3,10 @@
 internal import Foundation
 internal import LupineTransport
 
-extension HopSource {
-    /// Loads with the classes in the configuration's `protocolClasses`, then with the built-in loads.
-    static let standard = HopSource(
+extension HopLoadFactory {
+    /// For sessions that the program creates: uses the classes in the configuration's `protocolClasses`. A request that none of
+    /// them can load is loaded by a built-in load.
+    static let standard = HopLoadFactory(
         make: { request, context, task, client in
             ProtocolSelection.load(
                 request, classes: context.settings.protocolClasses ?? [], context: context, task: task,
@@ -13,8 +14,9 @@ extension HopSource {
         },
         mayCallProgram: { $0.settings.protocolClasses?.isEmpty == false })
 
-    /// Loads for the shared session: with the classes registered at the time of the request, then with the built-in ones.
-    static let shared = HopSource(
+    /// For the shared session: uses the classes that are registered at the time of the request. A request that none of them can
+    /// load is loaded by a built-in load.
+    static let shared = HopLoadFactory(
         make: { request, context, task, client in
             ProtocolSelection.load(
                 request, classes: ProtocolRegistry.classes, context: context, task: task, client: client)

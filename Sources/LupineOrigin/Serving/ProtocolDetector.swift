@@ -4,11 +4,11 @@ internal import LupineHTTP2
 internal import LupineTLS
 internal import LupineTransport
 
-/// Detects which version of HTTP a client uses, and passes the connection to HTTP/2 or HTTP/1.1.
+/// Detects which version of HTTP a client uses, and is then replaced by the conversation for that version.
 ///
-/// Over TLS, ALPN has negotiated the version; without TLS, HTTP/2 is recognized by its preface (RFC 9113 §3.3). Used on the loop
-/// only.
-final class ProtocolChoice: Conversation {
+/// Over TLS, ALPN has negotiated the version. Without TLS, the detector recognizes HTTP/2 by the connection preface that the
+/// client sends first (RFC 9113 §3.3). Used on the loop only.
+final class ProtocolDetector: Conversation {
     private let behaviour: HTTP2Behaviour
 
     init(_ behaviour: HTTP2Behaviour) { self.behaviour = behaviour }
@@ -17,6 +17,7 @@ final class ProtocolChoice: Conversation {
 
     var awaitsClient: Bool { true }
 
+    /// Does nothing: the detector begins no wait.
     func resume(_ connection: ServerConnection) {}
 
     func advance(_ connection: ServerConnection) -> Bool {
@@ -26,7 +27,7 @@ final class ProtocolChoice: Conversation {
             connection.replaceConversation(
                 with: HTTP2Conversation(behaviour, limits: configuration.limits, at: connection.loop.now))
         } else {
-            connection.replaceConversation(with: HTTPConversation(limits: configuration.limits))
+            connection.replaceConversation(with: HTTP1Conversation(limits: configuration.limits))
         }
         return true
     }
@@ -35,13 +36,14 @@ final class ProtocolChoice: Conversation {
     private func isHTTP2(_ connection: ServerConnection) -> Bool? {
         if let handshake = connection.tls { return handshake.info?.applicationProtocol == "h2" }
         let preface = FrameReader.clientPreface
-        let matching = connection.withInput { input in
+        let matchingCount = connection.withInput { input in
             var count = 0
             while count < min(input.count, preface.count), input[count] == preface[count] { count += 1 }
             return count
         }
-        if matching == preface.count { return true }
-        let isOther = matching < connection.inputCount || connection.hasPeerEnded
-        return isOther ? false : nil
+        if matchingCount == preface.count { return true }
+        // An octet differs, or no more octets can arrive.
+        let isExcluded = matchingCount < connection.inputCount || connection.hasPeerEnded
+        return isExcluded ? false : nil
     }
 }
