@@ -198,7 +198,7 @@ final class RecordingSink: ExchangeSink {
         return demand(log.value.body.count)
     }
 
-    func caughtUp() -> Demand {
+    func inputExhausted() -> Demand {
         log.update { $0.caughtUps += 1 }
         return .more
     }

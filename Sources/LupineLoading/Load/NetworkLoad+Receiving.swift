@@ -160,7 +160,7 @@ extension NetworkLoad: ExchangeSink {
         }
     }
 
-    func caughtUp() -> Demand {
+    func inputExhausted() -> Demand {
         guard let piece = flow.withLock({ $0.collector.endTurn() }) else { return .more }
         return deliver(piece)
     }

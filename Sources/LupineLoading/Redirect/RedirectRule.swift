@@ -111,7 +111,7 @@ package enum RedirectRule {
         of target: URL?, from url: URL?, _ options: URLSessionConfiguration.LupineOptions
     ) -> URLError? {
         guard !options.followsInsecureRedirects,
-            RedirectMove(from: WebOrigin(url), to: WebOrigin(target)) == .intoTheClear
+            RedirectMove(from: WebOrigin(url), to: WebOrigin(target)) == .toInsecureOrigin
         else { return nil }
         let origin = WebOrigin(target)
         let cause = TransportError.insecureRedirect(
@@ -192,7 +192,7 @@ package enum RedirectRule {
         return fields.compactMap { field in
             // Keeps a field with an invalid name, so that sending the request fails with an error that shows the name (U-1.4).
             guard let name = try? FieldName(field.name) else { return field }
-            switch move.fate(of: name, field.value, sensitive: sensitive) {
+            switch move.treatment(of: name, field.value, sensitive: sensitive) {
             case .kept: return field
             case .removed: return nil
             case .rewritten(let value): return HeaderList.Field(name: field.name, value: value)

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The progress of one dial, from which the idle time of an exchange that waits for it is counted.
 ///
-/// The dial writes it on its loop; `Exchange.watchWaiting` reads it through the pool on any loop. An established connection and
+/// The dial writes it on its loop; `Exchange` reads it through the pool on any loop. An established connection and
 /// each step of a TLS or proxy handshake count as progress; an answer of the resolver does not.
 final class DialProgress: Sendable {
     /// The origin that is dialed.

@@ -4,25 +4,29 @@ import LupineCoding
 import LupineHTTP
 import LupineTLS
 
-/// The resources of a client: its own loops or the process's shared loops, its resolver and its pool.
+/// The resources of an `HTTPClient`: its event loops, its resolver and its connection pool. It sends single requests; the client
+/// follows redirects.
 final class Engine: Sendable {
     let pool: ConnectionPool
     private let group: EventLoopGroup
+    /// Whether the loops belong to this client; otherwise the process shares them.
     private let ownsGroup: Bool
     private let proxies: ProxyRule
     private let parserLimits: ParserLimits
+    /// Fetches revocation data for trust evaluations.
     private let revocation: RevocationClient
     private let profiles: TLSProfiles
     private let tls: TLSConfiguration
     /// The TLS configuration without the client's identity.
     private let anonymousTLS: TLSConfiguration
-    /// The profile of requests without an evaluator of their own.
+    /// The TLS profile of requests that have no evaluator of their own.
     private let originProfile: TLSProfile
-    /// The profile of connections to https proxies.
+    /// The TLS profile of connections to https proxies.
     private let proxyProfile: TLSProfile
     /// Delivers events to the observers; nil without observers.
     private let reporter: TransferReporter?
 
+    /// Creates the resources. Throws if the configuration cannot be used, or if the system provides no threads or descriptors.
     init(_ configuration: HTTPClient.Configuration) throws(TransportError) {
         guard !configuration.versions.isEmpty else {
             throw .unsupported("a client that speaks no version of HTTP")
@@ -88,7 +92,7 @@ final class Engine: Sendable {
         } catch { throw .proxy(error) }
     }
 
-    /// The next of the client's loops, round-robin.
+    /// A loop of the client; each access returns the next one.
     var executor: EventLoop { group.nextExecutor() }
 
     // MARK: requests
@@ -98,11 +102,13 @@ final class Engine: Sendable {
         reporter == nil ? nil : TransferIdentity(cause)
     }
 
-    /// Sends one request and waits for the head of its response.
+    /// Sends one request and returns once the head of its response has arrived.
     ///
     /// - Parameters:
+    ///   - request: The request.
+    ///   - configuration: The settings of the client.
     ///   - move: How far redirects have led away from the origin that the program named.
-    ///   - transfer: The transfer, as observers see it; nil if there are none.
+    ///   - transfer: The identity of the transfer for observers; nil if there are none.
     func send(
         _ request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove,
         as transfer: TransferIdentity?
@@ -135,10 +141,10 @@ final class Engine: Sendable {
                 try fields.append(.acceptEncoding, ContentCoding.acceptEncoding())
             }
             if !fields.contains(.host) { try fields.append(.host, url.hostField) }
-            // The field is meant for a proxy that reads the request; an origin behind a tunnel must not learn it.
-            if proxy?.kind != .http || scheme == .https || configuration.tunnelsThroughProxy {
-                fields.remove(.proxyAuthorization)
-            }
+            // Only an HTTP proxy that reads the request may receive its credentials; an origin behind a tunnel must not.
+            let proxyReadsRequest =
+                proxy?.kind == .http && scheme != .https && !configuration.tunnelsThroughProxy
+            if !proxyReadsRequest { fields.remove(.proxyAuthorization) }
         } catch { throw .http(host: url.host, port: url.port, error) }
         let head = RequestHead(method: request.method, target: url.target(of: request.method), fields: fields)
         let options = ExchangeOptions(
@@ -154,7 +160,8 @@ final class Engine: Sendable {
             observation: transfer.flatMap { reporter?.observation(of: $0) }, sink: sink)
     }
 
-    /// Returns the TLS profile for a request: without the client's identity if the origin may not receive it.
+    /// Returns the TLS profile for a request. The profile does not contain the client's identity if the origin must not receive
+    /// the identity.
     private func profile(
         for request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove
     ) -> TLSProfile {
@@ -167,7 +174,7 @@ final class Engine: Sendable {
             isAnonymous ? anonymousTLS : tls, trust: request.trust ?? originProfile.trust)
     }
 
-    /// Returns the content of a request body; opens the file of a `.file` body.
+    /// Returns the content of a request body. Opens the file of a `.file` body; throws if it cannot be read.
     private func content(of body: HTTPRequest.Body) throws(TransportError) -> OutgoingContent {
         switch body {
         case .none: return .none
@@ -185,7 +192,7 @@ final class Engine: Sendable {
 
     // MARK: the end
 
-    /// Cancels all exchanges and returns when the connections are closed and the observers have received all events.
+    /// Fails all running requests. Returns when the connections are closed and the observers have received all events.
     func shutdown() async {
         await withCheckedContinuation { continuation in pool.shutDown { continuation.resume() } }
         await withCheckedContinuation { continuation in revocation.shutDown { continuation.resume() } }
@@ -195,21 +202,22 @@ final class Engine: Sendable {
         if ownsGroup { await group.shutdown() }
     }
 
-    /// Called when the client is deallocated: running exchanges may complete, and no new exchange begins.
+    /// Called when the client is deallocated. Running exchanges may complete; then the connections close, and the client's own
+    /// loops end.
     func release() {
-        let group = ownsGroup ? group : nil
+        let ownGroup = ownsGroup ? group : nil
         pool.retire { [revocation] in
-            revocation.retire { if let group { Task { await group.shutdown() } } }
+            revocation.retire { if let ownGroup { Task { await ownGroup.shutdown() } } }
         }
     }
 }
 
-/// Content supplied by the program's closure, which runs in a task.
+/// Supplies the content of a request from a closure of the program, which runs in a task.
 private final class ClosureSource: ContentSource {
-    /// Holds the program's closure. A task releases the closure: a loop could otherwise release the last reference to the source,
-    /// and would then run deinitialisers of the program.
+    /// Holds the program's closure, so that a task can release it. Otherwise a loop could release the last reference to the
+    /// source, and would then run deinitialisers of the program.
     private final class Producer: Sendable {
-        /// A struct, because each access would wrap a closure again that is itself the lock's value.
+        /// A struct around the closure: if the closure were the lock's value, each access would wrap it in another closure.
         private struct State {
             var next: (@Sendable () async throws -> [UInt8]?)?
         }
@@ -235,7 +243,7 @@ private final class ClosureSource: ContentSource {
     func rewind() -> Bool { false }
 
     func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) {
-        let running = Task { [producer] in
+        let pieceTask = Task { [producer] in
             do {
                 if let bytes = try await producer.next() {
                     reply(.bytes(bytes))
@@ -246,12 +254,12 @@ private final class ClosureSource: ContentSource {
                 reply(.failed(String(describing: error)))
             }
         }
-        task.withLock { $0 = running }
+        task.withLock { $0 = pieceTask }
     }
 
     func abandon() {
-        guard let running = task.withLock({ $0.take() }) else { return }
-        // In a task: `cancel` runs cancellation handlers of the program on its thread, and this thread may be a loop's.
-        Task { running.cancel() }
+        guard let pieceTask = task.withLock({ $0.take() }) else { return }
+        // In another task: `cancel` runs cancellation handlers of the program on the calling thread, which may be a loop's.
+        Task { pieceTask.cancel() }
     }
 }

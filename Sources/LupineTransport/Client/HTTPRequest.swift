@@ -49,8 +49,8 @@ public struct HTTPRequest: Sendable {
         /// `TransportError.file` if it cannot be read.
         case file(path: String)
         /// Content that a closure supplies piece by piece, until it returns nil. The closure is called again only when the
-        /// previous piece has been sent. Without a length the content is sent in chunks. It cannot be sent a second time: a
-        /// redirect that keeps the content is returned as the response.
+        /// previous piece has been sent. If the length is nil, the content is sent with the chunked transfer coding. The content
+        /// cannot be sent a second time: a redirect that keeps the content is returned as the response.
         case stream(length: Int64?, next: @Sendable () async throws -> [UInt8]?)
 
         /// Returns content of UTF-8 text.

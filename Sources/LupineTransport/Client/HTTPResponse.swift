@@ -26,11 +26,12 @@ public struct ResponseBody: AsyncSequence, Sendable {
     public typealias Element = [UInt8]
     public typealias Failure = TransportError
 
+    /// Shared by the copies of the body and their iterators.
     fileprivate let handle: Handle
 
     init(_ sink: ResponseSink) { handle = Handle(sink) }
 
-    /// Ends the exchange when the last copy of the body and its iterator are released.
+    /// Ends the exchange when the last copy of the body and the last iterator are released.
     fileprivate final class Handle: Sendable {
         let sink: ResponseSink
         init(_ sink: ResponseSink) { self.sink = sink }
@@ -75,6 +76,6 @@ public struct ResponseBody: AsyncSequence, Sendable {
         String(decoding: try await collect(upTo: limit), as: UTF8.self)
     }
 
-    /// Discards the rest of the body.
+    /// Discards the rest of the body of a redirect.
     func discard() async { await handle.sink.discard() }
 }

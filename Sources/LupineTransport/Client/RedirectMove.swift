@@ -4,30 +4,30 @@ package import LupineHTTP
 
 /// Classifies a redirect by where it leads, and decides which header fields the redirected request keeps (U-10.5).
 ///
-/// `HTTPClient`, sessions, WebSockets and the command all use this table. It is pure. Each redirect filters the fields that the
-/// previous redirect left. A configuration adds its fields to every request of a chain: the farthest move of the chain so far
-/// filters these, so that no removed field is added again.
+/// `HTTPClient`, sessions, WebSockets and the command all use this table. It has no state and performs no I/O. Each redirect
+/// filters the fields of the previous request. A configuration adds its own fields to every request of a chain of redirects. The
+/// farthest move of the chain so far filters these, so that no removed field is added again.
 package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
     /// The same scheme, host and port.
     case withinOrigin
     /// Another origin, without losing TLS.
     case toOtherOrigin
     /// From a secure origin to one without TLS, where everybody on the path can read the request.
-    case intoTheClear
+    case toInsecureOrigin
 
     /// Creates the move between two origins; nil stands for an address that is not a web origin.
     package init(from: WebOrigin?, to: WebOrigin?) {
         if let from, let to, from == to {
             self = .withinOrigin
         } else {
-            self = from?.isSecure == true && to?.isSecure != true ? .intoTheClear : .toOtherOrigin
+            self = from?.isSecure == true && to?.isSecure != true ? .toInsecureOrigin : .toOtherOrigin
         }
     }
 
     package static func < (left: RedirectMove, right: RedirectMove) -> Bool { left.rawValue < right.rawValue }
 
-    /// What happens to a field.
-    package enum Fate: Hashable, Sendable {
+    /// What happens to a field in the redirected request.
+    package enum FieldTreatment: Hashable, Sendable {
         /// It is sent unchanged.
         case kept
         /// It is removed.
@@ -40,12 +40,12 @@ package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
     ///
     /// - Parameters:
     ///   - name: The field's name.
-    ///   - value: Its value.
-    ///   - sensitive: Further names that are removed outside of the origin, in addition to `boundToOrigin`.
-    package func fate(of name: FieldName, _ value: String, sensitive: Set<FieldName>) -> Fate {
+    ///   - value: The field's value.
+    ///   - sensitive: The names, besides those in `boundToOrigin`, of fields that are not sent to another origin.
+    package func treatment(of name: FieldName, _ value: String, sensitive: Set<FieldName>) -> FieldTreatment {
         if self == .withinOrigin { return .kept }
         if Self.boundToOrigin.contains(name) || sensitive.contains(name) { return .removed }
-        if self == .intoTheClear { return Self.isHarmless(name) ? .kept : .removed }
+        if self == .toInsecureOrigin { return Self.isHarmless(name) ? .kept : .removed }
         switch name {
         case .referer: return Self.originOnly(of: value).map { .rewritten($0) } ?? .removed
         case _: return Self.originField.contains(name) ? .rewritten("null") : .kept
@@ -54,33 +54,33 @@ package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
 
     // MARK: names
 
-    /// Returns the valid field names among these texts.
+    /// Returns those of the texts that are valid field names.
     package static func names(_ texts: some Sequence<String>) -> Set<FieldName> {
         Set(texts.compactMap { try? FieldName($0) })
     }
 
-    /// `Origin`, which becomes `null` in a request to another origin, as in browsers.
+    /// The field `Origin`. Its value becomes `null` in a request to another origin, as in browsers.
     private static let originField = names(["Origin"])
 
-    /// Credentials and the server's name, which are bound to one origin by their meaning.
+    /// Fields that are meant for one origin only: credentials and the server's name.
     private static let boundToOrigin = names([
         "Authorization", "Cookie", "Cookie2", "Proxy-Authorization", "Host",
     ])
 
-    /// Fields that describe content and would be wrong without it (U-10.4).
+    /// Fields that describe content. A redirected request that keeps no content must not contain them (U-10.4).
     package static let contentFields = names([
         "Content-Length", "Content-Type", "Content-Encoding", "Content-Language", "Content-Location",
         "Transfer-Encoding", "Expect",
     ])
 
-    /// Whether a field tells an eavesdropper no more than that a request is made, and for what.
+    /// Whether a field tells an eavesdropper nothing about the user: it only says what is requested, and in which form.
     private static func isHarmless(_ name: FieldName) -> Bool {
         let spelling = name.description.asciiLowercased
         return ["accept", "user-agent", "range"].contains(spelling)
             || ["accept-", "content-", "if-"].contains { spelling.hasPrefix($0) }
     }
 
-    /// The fields in which services expect keys and tokens: the default of the fields that are removed outside of the origin.
+    /// The fields in which services expect keys and tokens. By default, they are not sent to another origin.
     package static let sensitiveByDefault: Set<String> = [
         "Access-Token", "Api-Key", "Api-Token", "Apikey", "Auth-Token", "CF-Access-Client-Secret",
         "CF-Access-Token", "Client-Secret", "DD-Api-Key", "DD-Application-Key", "DPoP", "Job-Token",
@@ -97,8 +97,8 @@ package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
 
     // MARK: the referrer
 
-    /// Returns scheme, host and port of a referrer, without path, query and user (RFC 9110 §10.1.3); nil if it is not a web
-    /// address.
+    /// Returns scheme, host and port of a referrer, without path, query and user information (RFC 9110 §10.1.3). Returns nil if
+    /// the referrer is not an http or https URL.
     private static func originOnly(of referrer: String) -> String? {
         let bytes = Array(referrer.utf8)
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }

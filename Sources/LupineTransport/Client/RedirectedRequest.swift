@@ -3,10 +3,10 @@
 import LupineHTTP
 import LupineTLS
 
-/// One request of a chain of redirects, and the request that its response leads to (RFC 9110 §15.4).
+/// One request of a chain of redirects; `next(after:_:)` returns the one that follows (RFC 9110 §15.4).
 struct RedirectedRequest {
     let request: HTTPRequest
-    /// The farthest move of the chain so far.
+    /// How far the redirects before this request have led away from the first origin.
     let farthestMove: RedirectMove
     /// The number of redirects before this request.
     private let count: Int
@@ -22,11 +22,11 @@ struct RedirectedRequest {
         self.count = count
     }
 
-    /// Returns the request that the response leads to; nil if it is not a redirect, if redirects are not followed, or if the body
-    /// cannot be sent again.
+    /// Returns the request that the response leads to. Returns nil if the response is not a redirect, if redirects are not
+    /// followed, or if the body cannot be sent again.
     ///
-    /// Throws if the limit of redirects is exceeded, if the target cannot be requested, or if it is insecure and the
-    /// configuration forbids that.
+    /// Throws if the limit of redirects is exceeded, if the target cannot be requested, or if the redirect leads from https to
+    /// http and the configuration forbids that.
     func next(
         after response: HTTPResponse, _ configuration: HTTPClient.Configuration
     ) throws(TransportError) -> RedirectedRequest? {
@@ -38,12 +38,12 @@ struct RedirectedRequest {
         do throws(TransportURLError) {
             url = try request.url.resolving(location: location)
         } catch { throw .redirect(error) }
-        // A peer on the network must not direct requests to the Unix-domain sockets of this machine.
+        // A server on the network must not redirect requests to the Unix-domain sockets of this machine.
         guard url.scheme != .httpUnix || request.url.scheme == .httpUnix else {
             throw .redirect(.unsupportedScheme(TransportURL.Scheme.httpUnix.rawValue))
         }
         let move = RedirectMove(from: WebOrigin(request.url), to: WebOrigin(url))
-        guard move != .intoTheClear || configuration.followsInsecureRedirects else {
+        guard move != .toInsecureOrigin || configuration.followsInsecureRedirects else {
             throw .insecureRedirect(host: url.host, port: url.port)
         }
         var nextRequest = request
@@ -52,7 +52,7 @@ struct RedirectedRequest {
         if !keepsBody {
             nextRequest.body = .none
         } else if case .stream = request.body {
-            // The closure has supplied its content and cannot start again: the caller gets the redirect itself.
+            // The closure has supplied its content and cannot supply it again: the caller gets the redirect itself.
             return nil
         }
         do throws(HTTPError) {
@@ -71,20 +71,20 @@ struct RedirectedRequest {
         _ move: RedirectMove, _ sensitive: Set<String>, keepsBody: Bool
     ) throws(HTTPError) -> Fields {
         let sensitive = move == .withinOrigin ? [] : RedirectMove.names(sensitive)
-        var kept = Fields()
+        var nextFields = Fields()
         for index in 0..<request.fields.count {
             let (name, value) = (request.fields.fieldName(at: index), request.fields.value(at: index))
             if !keepsBody, RedirectMove.contentFields.contains(name) { continue }
-            switch move.fate(of: name, value, sensitive: sensitive) {
-            case .kept: try kept.append(name, value)
+            switch move.treatment(of: name, value, sensitive: sensitive) {
+            case .kept: try nextFields.append(name, value)
             case .removed: break
-            case .rewritten(let other): try kept.append(name, other)
+            case .rewritten(let newValue): try nextFields.append(name, newValue)
             }
         }
-        return kept
+        return nextFields
     }
 
-    /// Returns the method and whether the body is kept, by status; nil if the response is not a redirect to follow.
+    /// Returns the method of the next request and whether it keeps the body; nil if the status is not a redirect to follow.
     private func methodAndBody(after status: Status) -> (method: Method, keepsBody: Bool)? {
         switch status.code {
         case 301 where request.method == .post, 302 where request.method == .post: (.get, false)

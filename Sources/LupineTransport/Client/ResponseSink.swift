@@ -6,23 +6,27 @@ import LupineTLS
 
 /// Delivers the response that a connection receives to the task that awaits it: the head, then pieces of content, then the end.
 ///
-/// The sink holds a few pieces at most. When more content arrives than the task reads, the connection pauses until pieces are
-/// taken. The connection calls the sink on its loop, the task from any thread. The task is not woken at each event, but when the
-/// connection has delivered all its input and its loop's turn ends. A response that arrived in one read therefore costs one
-/// wake-up, the two sides do not contend for the lock, and the threads that run the tasks of one turn are woken together.
+/// The sink stores a few pieces at most. When more content arrives than the task reads, the connection pauses until the task has
+/// read enough pieces. The connection calls the sink on its loop, the task on any thread. The task is not woken at each event,
+/// but when the connection has delivered all its input and its loop's turn ends. A response that arrived in one read therefore
+/// costs one wake-up, the two sides do not contend for the lock, and the threads that run the tasks of one turn wake together.
 final class ResponseSink: ExchangeSink, TurnEndListener {
+    /// The continuation of a task that waits for the head.
     typealias HeadReader = CheckedContinuation<Result<ResponseHead, TransportError>, Never>
+    /// The continuation of a task that waits for a piece; it is resumed with nil at the end.
     typealias PieceReader = CheckedContinuation<Result<[UInt8]?, TransportError>, Never>
 
     private struct State: Sendable {
+        /// The exchange; nil before it is submitted and after its end.
         var exchange: Exchange?
         /// The loop that the exchange runs on.
         var loop: EventLoop?
         var head: ResponseHead?
         var headReader: HeadReader?
+        /// The content that the task has not read.
         var pieces: [[UInt8]] = []
         /// The number of octets in `pieces`.
-        var heldOctets = 0
+        var waitingOctets = 0
         /// Whether the connection has paused because too much content waits.
         var isPaused = false
         /// Whether the program will read no more of the content.
@@ -31,15 +35,16 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         var keepsChunks = false
         /// Whether the head announced that no content follows.
         var isEmpty = false
+        /// How the response ended; nil while it may continue.
         var end: Result<Void, TransportError>?
         var pieceReader: PieceReader?
         /// The number of octets of content after decoding.
         var decodedOctets: Int64 = 0
         var metrics: TransferMetrics?
 
-        /// Appends content. Small pieces that have not been taken yet are merged, except the first chunks.
+        /// Appends content. Small pieces are merged, except the first chunks of a chunked response.
         mutating func append(_ bytes: Span<UInt8>) {
-            heldOctets += bytes.count
+            waitingOctets += bytes.count
             decodedOctets += Int64(bytes.count)
             let isSeparate = keepsChunks && pieces.count < ResponseSink.chunkLimit
             if !isSeparate, let last = pieces.indices.last,
@@ -53,24 +58,28 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
             }
         }
 
-        /// Removes and returns the next piece, or returns the end as a nil answer or an error. `resumed` is the exchange to
-        /// resume if the connection paused and enough pieces have been taken. Returns nil if neither a piece nor the end has
-        /// arrived.
-        mutating func takePiece() -> (answer: Result<[UInt8]?, TransportError>, resumed: Exchange?)? {
+        /// Removes and returns the next piece. Without a piece, returns the end: nil in `answer`, or an error. Returns nil if
+        /// neither a piece nor the end has arrived. If the connection has paused and few enough pieces are left,
+        /// `exchangeToResume` is its exchange.
+        mutating func removePiece()
+            -> (answer: Result<[UInt8]?, TransportError>, exchangeToResume: Exchange?)?
+        {
             if isAbandoned { return (.failure(.cancelled), nil) }
             guard !pieces.isEmpty else {
                 guard let end else { return nil }
                 return (end.map { nil }, nil)
             }
             let piece = pieces.removeFirst()
-            heldOctets -= piece.count
-            guard isPaused, heldOctets <= ResponseSink.highWater / 2 else { return (.success(piece), nil) }
+            waitingOctets -= piece.count
+            guard isPaused, waitingOctets <= ResponseSink.pauseThreshold / 2 else {
+                return (.success(piece), nil)
+            }
             isPaused = false
             return (.success(piece), exchange)
         }
 
         /// Removes the continuation that can be resumed now, and returns it with its result; nil if there is none.
-        mutating func takeReadyReader() -> ReadyReader? {
+        mutating func removeReadyReader() -> ReadyReader? {
             if let reader = headReader {
                 if let head {
                     headReader = nil
@@ -80,42 +89,47 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
                 headReader = nil
                 switch end {
                 case .failure(let error): return .head(reader, .failure(error))
+                // Impossible: an exchange succeeds only after its head has arrived.
                 case .success: return .head(reader, .failure(.cancelled))
                 }
             }
-            guard let reader = pieceReader, let (answer, resumed) = takePiece() else { return nil }
+            guard let reader = pieceReader, let (answer, exchangeToResume) = removePiece() else { return nil }
             pieceReader = nil
-            return .piece(reader, answer, resumed: resumed)
+            return .piece(reader, answer, exchangeToResume: exchangeToResume)
         }
     }
 
     /// A continuation to resume, and its result.
     private enum ReadyReader: Sendable {
         case head(HeadReader, Result<ResponseHead, TransportError>)
-        case piece(PieceReader, Result<[UInt8]?, TransportError>, resumed: Exchange?)
+        case piece(PieceReader, Result<[UInt8]?, TransportError>, exchangeToResume: Exchange?)
     }
 
     /// Decodes the content of a response with content codings.
     private struct Decoding {
-        /// The result of one decoding step.
+        /// The result of one decoding step, which produces at most one piece.
         struct Step: Sendable {
-            static let nothing = Step(piece: [], consumed: 0, isDone: true, error: nil)
+            /// The result if there is no decoder.
+            static let empty = Step(piece: [], consumed: 0, isDone: true, error: nil)
 
+            /// The decoded octets.
             var piece: [UInt8]
+            /// The number of encoded octets that were decoded.
             var consumed: Int
             /// Whether all input was consumed, and all its output is in the piece.
             var isDone: Bool
             var error: CodingError?
 
+            /// Whether the piece has the maximum size.
             var isFull: Bool { piece.count == ResponseSink.decodedPieceSize }
         }
 
         let stream: CodingStream
         /// Encoded bytes that wait to be decoded; nil if there are none.
         var waiting: [UInt8]?
-        /// Limits how much is decoded in one turn of the loop.
+        /// Limits how much the loop decodes in one turn.
         var allowance = TurnAllowance()
-        /// The output of a step, kept between steps.
+        /// The output buffer, reused by all steps.
         private var buffer: [UInt8] = []
 
         init(_ stream: CodingStream) { self.stream = stream }
@@ -137,15 +151,15 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
     }
 
     private let state = Lock(State())
-    /// The decoder of the content coding; used only on the loop.
+    /// The decoder of the content coding; nil if content is not decoded. Used only on the loop.
     private let decoding = Lock<Decoding?>(nil)
     private let decodes: Bool
     private let expansionLimit: ExpansionLimit
     private let host: String
     private let port: UInt16
 
-    /// The number of held octets above which the connection pauses; it resumes at half of it.
-    private static let highWater = 256 * 1024
+    /// The number of waiting octets above which the connection pauses. It resumes when half of that number is left.
+    private static let pauseThreshold = 256 * 1024
     /// The number of chunks that may wait separately; later ones are merged.
     private static let chunkLimit = 64
     /// The size up to which pieces are merged.
@@ -153,6 +167,8 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
     /// The size of the output of one decoding step.
     private static let decodedPieceSize = 64 * 1024
 
+    /// Creates a sink. If `decodes` is true, it decodes content codings, up to `expansionLimit`. `host` and `port` name the peer
+    /// in an error.
     init(decodes: Bool, upTo expansionLimit: ExpansionLimit = .standard, host: String, port: UInt16) {
         self.decodes = decodes
         self.expansionLimit = expansionLimit
@@ -162,7 +178,8 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
 
     // MARK: the task's side
 
-    /// Submits the exchange and waits for the head of its response.
+    /// Submits the exchange and returns the head of its response. Throws if the exchange ends without a head, or if the task is
+    /// cancelled.
     func head(of exchange: Exchange, through pool: ConnectionPool) async throws(TransportError)
         -> ResponseHead
     {
@@ -180,10 +197,10 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         return try result.get()
     }
 
-    /// Returns the next piece; nil at the end.
+    /// Returns the next piece, and waits for it if necessary; nil at the end. Throws the error that ended the content early.
     func next() async throws(TransportError) -> [UInt8]? {
-        if let (answer, resumed) = state.withLock({ $0.takePiece() }) {
-            if let resumed { resumeReading(resumed) }
+        if let (answer, exchangeToResume) = state.withLock({ $0.removePiece() }) {
+            if let exchangeToResume { resumeReading(exchangeToResume) }
             return try answer.get()
         }
         let result = await withTaskCancellationHandler {
@@ -208,12 +225,12 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         return try result.get()
     }
 
-    /// Resumes the task that waits for the head or a piece, if one of these, or the end, has arrived.
+    /// Resumes the task that waits for the head or a piece, if what it waits for, or the end, has arrived.
     private func wake() {
-        switch state.withLock({ $0.takeReadyReader() }) {
+        switch state.withLock({ $0.removeReadyReader() }) {
         case .head(let reader, let head): reader.resume(returning: head)
-        case .piece(let reader, let answer, let resumed):
-            if let resumed { resumeReading(resumed) }
+        case .piece(let reader, let answer, let exchangeToResume):
+            if let exchangeToResume { resumeReading(exchangeToResume) }
             reader.resume(returning: answer)
         case nil: break
         }
@@ -240,7 +257,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         let exchange = state.withLock { state -> Exchange? in
             state.isAbandoned = true
             state.pieces = []
-            state.heldOctets = 0
+            state.waitingOctets = 0
             return state.exchange
         }
         exchange?.skip()
@@ -263,7 +280,8 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
     }
 
     /// Prepares the decoder for the codings in the head. Content with an unsupported coding is passed to the program undecoded.
-    /// A part of an encoded body (206) cannot be decoded by itself, and a response without content cannot be truncated.
+    /// The caller excludes 206 responses, because a part of an encoded body cannot be decoded by itself. It also excludes
+    /// responses without content, for which a decoder would report truncated input.
     private func prepareDecoder(_ head: ResponseHead) {
         let lines = head.fields.values(of: .contentEncoding)
         guard !lines.isEmpty, let codings = try? ContentCoding.list(lines), !codings.isEmpty else { return }
@@ -275,13 +293,14 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         return decode(bytes)
     }
 
-    /// Decodes piece by piece. Input whose output is not taken now stays encoded, so that the expansion of a small body is
-    /// never held as a whole. Long decoding yields to the loop's other connections, even if it produces nothing.
+    /// Decodes content piece by piece, and delivers it. While the task does not read, the rest of the input stays encoded, so
+    /// that the expansion of a small body is never in memory as a whole. Long decoding yields to the loop's other connections,
+    /// even if it produces no output.
     private func decode(_ bytes: Span<UInt8>) -> Demand {
         var start = 0
         while true {
             let remaining = bytes.extracting(droppingFirst: start)
-            let step = decoding.withLock { $0?.step(remaining) } ?? .nothing
+            let step = decoding.withLock { $0?.step(remaining) } ?? .empty
             start += step.consumed
             let demand = deliver(step.piece.span)
             if let error = step.error {
@@ -289,25 +308,27 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
                 return .enough
             }
             let (exchange, loop) = state.withLock { ($0.exchange, $0.loop) }
-            // Counted at each step, whatever the demand is.
-            var isTurnSpent = false
+            // `isSpent(on:counting:)` counts this step, so it is called whatever the demand is.
+            var hasUsedUpTurn = false
             if let loop {
-                isTurnSpent = decoding.withLock {
+                hasUsedUpTurn = decoding.withLock {
                     $0?.allowance.isSpent(on: loop, counting: step.isFull) ?? false
                 }
             }
             // Whether decoding continues in a later turn, after the loop's other connections.
             var yields = false
-            if case .more = demand { yields = isTurnSpent }
+            if case .more = demand { yields = hasUsedUpTurn }
             if !yields {
                 if step.isDone { return demand }
                 if case .more = demand { continue }
             }
+            // The rest of the input waits: the task must read first, or the turn is used up.
             if !step.isDone {
-                var waiting: [UInt8] = []
-                waiting.append(bytes, start..<bytes.count)
-                let kept = waiting
-                decoding.withLock { $0?.waiting = kept }
+                var rest: [UInt8] = []
+                rest.append(bytes, start..<bytes.count)
+                // A constant, because the closure below must not capture a variable.
+                let waiting = rest
+                decoding.withLock { $0?.waiting = waiting }
             }
             guard yields else { return demand }
             wakeSoon()
@@ -324,7 +345,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         _ = loop.execute { self.resumeOnLoop(exchange) }
     }
 
-    /// Decodes the waiting bytes, then resumes the connection if the demand allows it.
+    /// Decodes the waiting bytes, and then resumes the connection if the task can accept more.
     private func resumeOnLoop(_ exchange: Exchange) {
         let waiting = decoding.withLock { decoding -> [UInt8]? in
             defer { decoding?.waiting = nil }
@@ -340,26 +361,26 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         exchange.resumeNow()
     }
 
-    /// Stores content for the task. Asks the connection to pause when too much of it waits.
+    /// Stores content for the task. Returns `.pause` when too much content waits.
     private func deliver(_ bytes: Span<UInt8>) -> Demand {
         let demand = state.withLock { state -> Demand in
             if state.isAbandoned { return .enough }
             if !bytes.isEmpty { state.append(bytes) }
-            guard state.heldOctets > Self.highWater else { return .more }
+            guard state.waitingOctets > Self.pauseThreshold else { return .more }
             state.isPaused = true
             return .pause
         }
-        // A pausing connection does not call `caughtUp`.
+        // A pausing connection does not call `inputExhausted`.
         if case .pause = demand { wakeSoon() }
         return demand
     }
 
-    func caughtUp() -> Demand {
+    func inputExhausted() -> Demand {
         wakeSoon()
         return .more
     }
 
-    /// Wakes the reader at the end of the turn; immediately when not on the exchange's loop.
+    /// Wakes the waiting task at the end of the loop's turn, or immediately if called on another thread.
     private func wakeSoon() {
         let (loop, hasReader) = state.withLock { state in
             (state.loop, state.headReader != nil || state.pieceReader != nil)

@@ -5,10 +5,9 @@ package import LupineTLS
 
 /// Fetches revocation data (OCSP responses and CRLs) over plain HTTP, for a trust evaluation that waits for it.
 ///
-/// It uses no TLS, because the data is signed, and because TLS would first need revocation data itself. Its requests carry no
-/// cookies, no credentials except a proxy's, and no fields of the program. It requests no content coding and accepts none,
-/// follows a few redirects within `http`, and stops at the limits of the query. `fetch` blocks, so it must not be called on a
-/// loop.
+/// It uses no TLS: the data is signed, and the TLS handshake would need revocation data itself. Its requests contain no cookies,
+/// no credentials except a proxy's, and no fields of the program. It accepts no content coding, follows a few redirects within
+/// `http`, and stops at the size limit and the deadline of the query. `fetch` blocks, so it must not be called on a loop.
 package final class RevocationClient: RevocationFetcher {
     private let pool: ConnectionPool
     /// The clock of the loops.
@@ -37,7 +36,7 @@ package final class RevocationClient: RevocationFetcher {
         }
         for _ in 0...Self.redirectLimit {
             guard url.scheme == .http else { throw .failed("not an http URL") }
-            let answer = try exchange(query, with: url, deadline: deadline)
+            let answer = try performExchange(for: query, to: url, deadline: deadline)
             switch (answer.head.status.code, answer.head.fields[.location]) {
             case (200, _):
                 let codings = answer.head.fields.values(of: .contentEncoding)
@@ -60,15 +59,15 @@ package final class RevocationClient: RevocationFetcher {
         throw .failed("more than \(Self.redirectLimit) redirects")
     }
 
-    /// Shuts down: running queries fail, and the connections close.
+    /// Shuts down: running queries fail, and the connections close. Calls `whenDone` once the last connection has closed.
     package func shutDown(_ whenDone: @escaping @Sendable () -> Void) { pool.shutDown(whenDone) }
 
-    /// Accepts no more queries.
+    /// Accepts no more queries; running ones may complete. Calls `whenDone` once the last connection has closed.
     package func retire(_ whenDone: @escaping @Sendable () -> Void) { pool.retire(whenDone) }
 
     /// Performs one exchange and blocks until it ends or the deadline passes.
-    private func exchange(
-        _ query: RevocationQuery, with url: TransportURL, deadline: ContinuousClock.Instant
+    private func performExchange(
+        for query: RevocationQuery, to url: TransportURL, deadline: ContinuousClock.Instant
     ) throws(RevocationFetchError) -> RevocationSink.Answer {
         let remaining = ContinuousClock.now.duration(to: deadline)
         guard remaining > .zero else { throw .timedOut }
@@ -93,7 +92,7 @@ package final class RevocationClient: RevocationFetcher {
             options: ExchangeOptions(timeouts: TransferTimeouts(whole: Interval(remaining))), at: clock.now(),
             sink: sink)
         pool.submit(exchange)
-        // The promise waits by the system's clock, even if the loops have another one.
+        // The promise waits by the system's clock, even if the loops have another clock, as in tests.
         let end: Instant = MonotonicClock().now() + Interval(remaining)
         let answer: Result<RevocationSink.Answer, RevocationFetchError>?
         do throws(Errno) { answer = try sink.answer.wait(until: end) } catch {
@@ -108,7 +107,7 @@ package final class RevocationClient: RevocationFetcher {
     }
 }
 
-/// Collects one response, up to its limit.
+/// Collects one response for `RevocationClient`, up to a size limit.
 private final class RevocationSink: ExchangeSink {
     struct Answer: Sendable {
         let head: ResponseHead
@@ -132,12 +131,13 @@ private final class RevocationSink: ExchangeSink {
 
     func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan {
         let isTooLarge = if case .length(let length) = framing { length > Int64(limit) } else { false }
-        let isWanted = head.status.code == 200
+        // The content of any other response is not used: a redirect, or an error.
+        let needsContent = head.status.code == 200
         state.withLock { state in
             state.head = head
-            state.isTooLarge = isWanted && isTooLarge
+            state.isTooLarge = needsContent && isTooLarge
         }
-        return isWanted && !isTooLarge ? .deliver : .skip
+        return needsContent && !isTooLarge ? .deliver : .skip
     }
 
     func receivedContent(_ bytes: Span<UInt8>) -> Demand {

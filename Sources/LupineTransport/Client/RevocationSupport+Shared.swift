@@ -3,8 +3,8 @@
 import LupineTLS
 
 extension RevocationSupport {
-    /// The support for evaluations that belong to no client: one fetcher and one cache for the process, on the shared loops,
-    /// through the proxies of the environment. Created on first use.
+    /// The support for trust evaluations that belong to no client: one fetcher and one cache for the process. The fetcher uses
+    /// the shared loops and the proxies of the environment. Created on first use.
     package static let shared: RevocationSupport = {
         let cache = SharedRevocationCache()
         guard let group = try? EventLoopGroup.shared() else { return RevocationSupport(cache: cache) }

@@ -5,14 +5,16 @@ import LupineTLS
 
 /// A connection that the pool leases to exchanges, over HTTP/1.1 or HTTP/2.
 ///
-/// It holds the state that every connection has, and declares the operations that an exchange and the pool call;
-/// `HTTP1Connection` and `HTTP2Connection` override them. A class and not a protocol, so that a reference is one pointer, which
-/// is all that the abstraction costs HTTP/1.1. It is confined to one loop; other threads reach it through `LoopBound`.
+/// An exchange is one request with its response. `Carrier` holds the state that every connection has, and declares the
+/// operations that an exchange and the pool call; `HTTP1Connection` and `HTTP2Connection` override them. It is a class and not a
+/// protocol, because a reference to a class is a single pointer. It is confined to one loop; other threads reach it through
+/// `LoopBound`.
 class Carrier {
     final let loop: EventLoop
     final let id: ConnectionID
     final let pool: ConnectionPool
     final let route: ConnectionRoute
+    /// Reads and writes the connection's bytes: a socket, or TLS on top of a socket.
     final var channel: ByteChannel
     /// The socket's registration with the loop; nil once the socket is closed.
     final var registration: Registration?
@@ -46,11 +48,12 @@ class Carrier {
 
     // MARK: for the pool
 
-    /// The number of concurrent exchanges that the connection can carry, as far as is known when it is opened.
+    /// The number of concurrent exchanges that the pool may assume when the connection opens; `ConnectionPool.capacityChanged`
+    /// replaces it later.
     var capacity: Int { 1 }
 
-    /// Called once, after the pool has added the connection. The pool may have run an exchange on it already.
-    func opened() { Self.mustOverride() }
+    /// Called once, after the pool has added the connection. An exchange may already run on the connection by then.
+    func didOpen() { Self.mustOverride() }
 
     /// Carries out an exchange to which the pool has leased the connection.
     func run(_ exchange: Exchange) { Self.mustOverride() }
@@ -61,7 +64,8 @@ class Carrier {
     /// Closes the connection and ends its exchanges with `error`.
     func abort(_ error: TransportError) { Self.mustOverride() }
 
-    // MARK: for an exchange; without effect once the exchange has left the connection
+    // MARK: for an exchange
+    // These calls have no effect once the exchange has left the connection.
 
     /// Cancels the exchange with `error`.
     func cancel(_ exchange: Exchange, _ error: TransportError) { Self.mustOverride() }
@@ -79,10 +83,10 @@ class Carrier {
     /// time.
     func priorityChanged(of exchange: Exchange) {}
 
-    // MARK: for itself
+    // MARK: for the methods below
 
     /// Ends the lease of an exchange that has sent nothing. The pool may lease the connection again, unless the exchange's own
-    /// client certificate was presented on it: such a connection closes (U-11.20).
+    /// client certificate was presented on it. Such a connection closes, because it may carry no other exchange (U-11.20).
     func returnUnused() { Self.mustOverride() }
 
     private static func mustOverride() -> Never {
@@ -91,10 +95,10 @@ class Carrier {
 
     // MARK: shared by both protocols
 
-    /// Returns the metrics with which an exchange begins on the connection.
+    /// Returns the metrics of an exchange that begins on the connection.
     @inline(__always)
-    final func metrics(ofBeginning exchange: Exchange) -> ExchangeMetrics {
-        var metrics = ExchangeMetrics(fetchStart: exchange.began)
+    final func initialMetrics(of exchange: Exchange) -> ExchangeMetrics {
+        var metrics = ExchangeMetrics(fetchStart: exchange.createdAt)
         metrics.isReused = wasUsed
         metrics.dial = wasUsed ? nil : route.dial
         metrics.localAddress = route.localAddress
@@ -105,8 +109,8 @@ class Carrier {
         return metrics
     }
 
-    /// Ends an exchange with `error` before any byte of it has been sent. A separate loop job returns the connection to the pool,
-    /// which may run the next exchange on it at once: a long queue of refused exchanges would otherwise overflow the stack.
+    /// Ends an exchange with `error` before any byte of it has been sent. A separate loop job returns the connection to the pool:
+    /// the pool may run the next exchange on it at once, and a long queue of refused exchanges would overflow the stack.
     final func refuse(_ exchange: Exchange, _ error: TransportError, _ metrics: ExchangeMetrics) {
         loop.executeOnLoop {
             self.returnUnused()
@@ -114,10 +118,10 @@ class Carrier {
         }
     }
 
-    /// Returns the connection to the pool on behalf of an exchange that has been parked: it is suspended, or waits for the peer's
-    /// settings. Its time-outs continue to run.
+    /// Returns the connection to the pool on behalf of an exchange that has been parked, because its owner has suspended it or
+    /// because it waits for the peer's settings. The time-outs of the exchange continue to run.
     final func decline(_ exchange: Exchange) {
-        if exchange.needsWatch { exchange.watchWaiting(on: loop) }
+        if exchange.hasWaitTimeouts { exchange.runWaitTimeouts(on: loop) }
         loop.executeOnLoop { self.returnUnused() }
     }
 

@@ -4,8 +4,9 @@ package import LupineHTTP
 
 /// Performs the decisions of `PoolMachine`: leases connections of all loops to exchanges, dials, and closes.
 ///
-/// Any thread may submit and cancel. One lock guards the machine (`PoolState`); its actions are performed after the lock is
-/// released, on the loops concerned.
+/// A machine decides and does nothing else; this class is its driver. Any thread may submit an exchange (one request with its
+/// response), or cancel it. One lock guards the machine (`PoolState`). The pool performs the machine's actions after it has
+/// released the lock, on the loops of the connections.
 package final class ConnectionPool: Sendable {
     /// The settings with which the pool opens connections.
     package struct Configuration: Sendable {
@@ -28,20 +29,20 @@ package final class ConnectionPool: Sendable {
     private let group: EventLoopGroup
     private let resolver: Resolver
     private let state: Lock<PoolState>
-    /// The pool that takes WebSocket exchanges which no connection here can carry; nil to dial for them here, as for all other
-    /// exchanges.
-    private let webSockets: ConnectionPool?
+    /// The pool for WebSocket exchanges that no open connection of this pool can carry. If it is nil, this pool dials for them,
+    /// as for all other exchanges.
+    private let webSocketPool: ConnectionPool?
     /// Fires when an idle connection must be closed; confined to the first loop.
     private let alarm: LoopBound<PoolAlarm>?
 
     /// Creates a pool whose connections run on the loops of `group`. WebSocket exchanges that no connection can carry go to
-    /// `webSockets`, if it is given.
+    /// `webSocketPool`, or to this pool if it is nil.
     package init(
         configuration: Configuration, group: EventLoopGroup, resolver: Resolver,
-        webSockets: ConnectionPool? = nil
+        webSockets webSocketPool: ConnectionPool? = nil
     ) {
         self.configuration = configuration
-        self.webSockets = webSockets
+        self.webSocketPool = webSocketPool
         self.group = group
         self.resolver = resolver
         state = Lock(PoolState(limits: configuration.limits, versions: configuration.dial.versions))
@@ -52,10 +53,10 @@ package final class ConnectionPool: Sendable {
     package var connectionsOpened: Int { state.withLock { $0.connectionsOpened } }
     /// The number of open connections, dials included.
     package var openCount: Int { state.withLock { $0.machine.openCount } }
-    /// The number of connections that carry nothing.
+    /// The number of connections that carry no exchange.
     package var idleCount: Int { state.withLock { $0.machine.idleCount } }
 
-    /// The current connections and waiting exchanges, by origin. Requests wait for the pool's lock while they are counted.
+    /// The numbers of connections and of waiting exchanges, by origin. The pool's lock is held while they are counted.
     package var counts: [PoolCounts] {
         let keys = state.withLock { $0.machine.counts }
         return PoolCounts.joined(keys.map(PoolCounts.init))
@@ -73,7 +74,7 @@ package final class ConnectionPool: Sendable {
     /// Passes an exchange to the machine, which leases a connection to it or queues it.
     private func enqueue(_ exchange: Exchange, needsFresh: Bool) {
         let loop = exchange.loop.flatMap { group.contains($0) ? $0.number : nil }
-        process(runsInline: false) { state in
+        passToMachine(runsInline: false) { state in
             .submit(
                 state.store(exchange), to: exchange.origin, needsFresh: needsFresh,
                 priority: exchange.priority, replays: exchange.replays, loop: loop)
@@ -81,30 +82,32 @@ package final class ConnectionPool: Sendable {
     }
 
     /// Accepts a WebSocket exchange: it runs on an open HTTP/2 connection that accepts WebSockets, or else on a connection of the
-    /// pool `webSockets`. Without that pool, it is submitted like any other exchange.
+    /// pool `webSocketPool`. Without that pool, it is submitted like any other exchange.
     package func submitWebSocket(_ exchange: Exchange, needsFresh: Bool = false) {
         exchange.observation?.submitted(exchange)
-        guard let webSockets else { return enqueue(exchange, needsFresh: needsFresh) }
+        guard let webSocketPool else { return enqueue(exchange, needsFresh: needsFresh) }
         // No open HTTP/2 connection is fresh, so the other pool gets the exchange.
-        if needsFresh { return webSockets.enqueue(exchange, needsFresh: false) }
-        process(runsInline: false) { state in
+        if needsFresh { return webSocketPool.enqueue(exchange, needsFresh: false) }
+        passToMachine(runsInline: false) { state in
             .submitWebSocket(state.store(exchange), to: exchange.origin)
         }
     }
 
-    /// Called when the connection's peer has enabled WebSockets.
-    func acceptsWebSockets(_ connection: ConnectionID) { process { _ in .acceptsWebSockets(connection) } }
+    /// Called when the connection's peer has enabled WebSockets over HTTP/2 (RFC 8441).
+    func acceptsWebSockets(_ connection: ConnectionID) {
+        passToMachine { _ in .acceptsWebSockets(connection) }
+    }
 
     /// Called when a waiting exchange was cancelled.
-    func cancel(_ waiter: WaiterID) { process { _ in .cancel(waiter) } }
+    func cancel(_ waiter: WaiterID) { passToMachine { _ in .cancel(waiter) } }
 
     /// Called when the exchange that a dial is tied to was cancelled.
-    func cancelClaim(_ connection: ConnectionID) { process { _ in .cancelClaim(connection) } }
+    func cancelClaim(_ connection: ConnectionID) { passToMachine { _ in .cancelClaim(connection) } }
 
-    /// Ties a dial to one waiting exchange, whose verifier answers the dial's questions about its peer. If no exchange waits for
-    /// the dial any more, the machine abandons the dial.
+    /// Ties a dial to one waiting exchange, and returns that exchange's verifier, which decides whether to trust the peer. If no
+    /// exchange waits for the dial, the machine abandons the dial.
     private func claim(_ connection: ConnectionID) -> PeerClaim {
-        process { _ in .claim(connection) }
+        passToMachine { _ in .claim(connection) }
         guard let exchange = state.withLock({ $0.claimant(of: connection) }) else { return .abandoned }
         if exchange.markClaimed(in: self, by: connection) { return .claimed(exchange.options.verifier) }
         cancelClaim(connection)
@@ -113,11 +116,11 @@ package final class ConnectionPool: Sendable {
 
     /// Called when a waiting exchange has a new priority. The priority is read under the lock, so that the last value set wins.
     func reprioritise(_ waiter: WaiterID, of exchange: Exchange) {
-        process { _ in .reprioritise(waiter, exchange.priority) }
+        passToMachine { _ in .reprioritise(waiter, exchange.priority) }
     }
 
-    /// Handles an exchange whose connection broke: it is sent again if that is safe, and fails with `error` otherwise.
-    /// `isUnprocessed` says that the peer has certainly not processed the request, so that sending it again is safe.
+    /// Sends an exchange whose connection broke again if that is safe, and otherwise fails it with `error`. `isUnprocessed` says
+    /// that the peer has certainly not processed the request, so that sending it again is safe.
     func replayOrFail(
         _ exchange: Exchange, _ metrics: ExchangeMetrics, _ error: TransportError, requestBegan: Bool,
         connectionWasReused: Bool, isUnprocessed: Bool = false
@@ -127,9 +130,9 @@ package final class ConnectionPool: Sendable {
             requestBegan: requestBegan, method: exchange.head.method,
             bodyIsReplayable: exchange.content.isReplayable, isUnprocessed: isUnprocessed,
             replays: exchange.replays)
-        // A peer that has not processed the request may have been full: the same connection may serve the exchange soon. But the
-        // last attempt needs a connection that has carried nothing.
-        let needsFresh = !isUnprocessed || exchange.replays + 1 == ReplayRule.mostReplays
+        // A peer that has not processed the request may have reached its limit of concurrent requests: the same connection may
+        // serve the exchange soon. Only the last attempt needs a connection that has carried nothing.
+        let needsFresh = !isUnprocessed || exchange.replays + 1 == ReplayRule.replayLimit
         guard ReplayRule.mayReplay(attempt), exchange.park(in: self, needsFresh: needsFresh) else {
             return exchange.end(.failure(exchange.cancellation ?? error), metrics)
         }
@@ -144,41 +147,41 @@ package final class ConnectionPool: Sendable {
         }
     }
 
-    /// Returns the time of the last progress of the dial for a waiter. Returns nil if there is no dial for it yet, because other
-    /// waiters are ahead, and while the dial waits for an answer about its peer. Which of several dials will serve the waiter is
-    /// not known, so the most recent progress counts.
+    /// Returns the time at which a dial for a waiter last made progress. Returns nil if other waiters are ahead, so that no dial
+    /// will serve this one, and while a dial waits for the program's decision about its peer. If there are several dials, any of
+    /// them may serve the waiter, so the most recent progress counts.
     func dialProgress(for waiter: WaiterID, to origin: Origin) -> Instant? {
         state.withLock { $0.dialProgress(for: waiter, to: origin) }
     }
 
-    /// Returns the time of the last progress of the dial that an exchange is tied to.
+    /// Returns the time at which the dial that an exchange is tied to last made progress.
     func dialProgress(of connection: ConnectionID) -> Instant? {
         state.withLock { $0.dialProgress(of: connection) }
     }
 
     // MARK: connections
 
-    /// Called when an exchange on the connection has ended in order.
-    func finished(_ connection: ConnectionID, _ reuse: PoolEvent.Reuse, at now: Instant) {
-        process(at: now) { _ in .finished(connection, reuse) }
+    /// Called when an exchange on the connection has ended in order. `reuse` says whether the connection can carry another one.
+    func exchangeFinished(on connection: ConnectionID, _ reuse: PoolEvent.Reuse, at now: Instant) {
+        passToMachine(at: now) { _ in .finished(connection, reuse) }
     }
 
     /// Called when the connection accepts no further exchanges; those it carries continue. If its peer has rejected some of
     /// them, `carried` is the number of exchanges that the connection has carried in total.
     func retireConnection(_ connection: ConnectionID, carried: Int? = nil) {
-        process { _ in .retire(connection, carried: carried) }
+        passToMachine { _ in .retire(connection, carried: carried) }
     }
 
     /// Called when the connection's limit of concurrent exchanges has changed.
     func capacityChanged(_ connection: ConnectionID, to capacity: Int) {
-        process { _ in .capacity(connection, capacity) }
+        passToMachine { _ in .capacityChanged(connection, capacity) }
     }
 
     /// Called when a request to `origin`, sent over a connection of another origin, got a 421 response.
-    func misdirected(_ origin: Origin) { process { _ in .misdirected(origin) } }
+    func requestMisdirected(to origin: Origin) { passToMachine { _ in .misdirected(origin) } }
 
-    /// Returns the offer that lets a dial, once it knows the addresses of its origin, find an existing connection to use instead.
-    /// Returns nil for an origin that shares no connections.
+    /// Returns the offer by which a dial, once it knows the addresses of its origin, finds an open connection to use instead.
+    /// Returns nil for an origin whose requests must not share connections with other origins.
     private func offer(for dial: ConnectionID, to origin: Origin) -> ConnectionOffer? {
         guard configuration.coalescesConnections, configuration.dial.versions.contains(.http2),
             origin.mayCoalesce
@@ -190,16 +193,16 @@ package final class ConnectionPool: Sendable {
             }
             return candidates.first { $0.covers(origin) }
         } coalesce: { [self] candidate in
-            process { _ in .coalesce(dial, onto: candidate.id) }
-            // The machine has ended the dial if the candidate could take an exchange.
+            passToMachine { _ in .coalesce(dial, onto: candidate.id) }
+            // The machine has ended the dial if the candidate could carry another exchange.
             return state.withLock { !$0.machine.isDialing(dial) }
         }
     }
 
     /// Called once for each connection, when it has been closed.
-    func lost(_ connection: ConnectionID) {
-        process { state in
-            state.ended(connection)
+    func connectionClosed(_ connection: ConnectionID) {
+        passToMachine { state in
+            state.recordEnd(of: connection)
             state.coalescible.remove(connection)
             return .lost(connection)
         }
@@ -221,11 +224,11 @@ package final class ConnectionPool: Sendable {
                 if dialed.speaksHTTP2 { state.coalescible.insert(id, to: origin, over: dialed.route) }
                 return true
             }
-            // The machine has abandoned the dial meanwhile. Closing reports the connection as lost.
+            // If the machine has abandoned the dial meanwhile, the connection closes. It then calls `connectionClosed`.
             guard isWanted else { return connection.close() }
             let (newKey, capacity) = (dialed.newKey, connection.capacity)
-            process { _ in .connected(id, capacity: capacity, newKey: newKey, loop: loop.number) }
-            connection.opened()
+            passToMachine { _ in .connected(id, capacity: capacity, newKey: newKey, loop: loop.number) }
+            connection.didOpen()
         case .failure(let error):
             dialFailed(id, error)
         }
@@ -246,16 +249,16 @@ package final class ConnectionPool: Sendable {
 
     /// Called once for each dial that has ended without a connection.
     private func dialFailed(_ id: ConnectionID, _ error: TransportError) {
-        process(error) { state in
-            state.ended(id)
+        passToMachine(error) { state in
+            state.recordEnd(of: id)
             return if case .outOfDescriptors = error { .descriptorsExhausted(id) } else { .dialFailed(id) }
         }
     }
 
     // MARK: the end
 
-    /// Closes idle connections.
-    package func dropIdle() { process { _ in .dropIdle } }
+    /// Closes all idle connections.
+    package func dropIdle() { passToMachine { _ in .dropIdle } }
 
     /// Shuts the pool down: exchanges that wait or run fail with `shutDown`, and connections close. `whenDone` is called on an
     /// arbitrary thread once the last connection is gone.
@@ -274,17 +277,17 @@ package final class ConnectionPool: Sendable {
     /// Shuts the pool down gracefully: no exchange begins any more, running exchanges continue, and their connections close after
     /// them. `whenDone` is called as by `shutDown`.
     package func retire(_ whenDone: @escaping @Sendable () -> Void = {}) {
-        process { state in
+        passToMachine { state in
             state.isShutDown = true
             return .shutDown
         }
         let loops = group.loops[...]
-        // The last sinks may still be running in the turn in which the last connection is lost.
-        let whenDone = { @Sendable in Self.afterTurns(of: loops, whenDone) }
+        // When the last connection closes, its loop may still call sinks in the same turn.
+        let whenDone = { @Sendable in Self.runAfterTurns(of: loops, whenDone) }
         // The machine has closed all idle connections, so the alarm is not needed.
         if let loop = group.loops.first, let alarm { _ = loop.execute { alarm.value.cancel(on: loop) } }
         let isEmpty = state.withLock { state -> Bool in
-            if state.liveCount > 0 { state.waitingForEnd.append(whenDone) }
+            if state.liveCount > 0 { state.completionHandlers.append(whenDone) }
             return state.liveCount == 0
         }
         if isEmpty { whenDone() }
@@ -292,9 +295,9 @@ package final class ConnectionPool: Sendable {
 
     // MARK: the driver
 
-    /// Passes an event to the machine and performs its actions. `cause` is the error of a failed dial. If `runsInline` is false,
-    /// an exchange begins only after the call, even if the caller is on the loop of its connection.
-    private func process(
+    /// Passes the event that `event` returns to the machine, and performs the machine's actions. `cause` is the error of a failed
+    /// dial. If `runsInline` is false, an exchange begins only after the call, even if the caller is on its connection's loop.
+    private func passToMachine(
         _ cause: TransportError? = nil, runsInline: Bool = true, at instant: Instant? = nil,
         _ event: @Sendable (inout PoolState) -> PoolEvent
     ) {
@@ -311,12 +314,12 @@ package final class ConnectionPool: Sendable {
         for effect in effects.others { perform(effect, runsInline) }
     }
 
-    /// Performs an effect, without the lock. A loop that does not accept a job has ended.
+    /// Performs an effect. The caller does not hold the lock. A loop that does not accept a job has ended.
     private func perform(_ effect: PoolState.Effect, _ runsInline: Bool) {
         switch effect {
         case .run(let exchange, let loop, let connection):
             if runsInline, loop.isOnLoop { return connection.value.run(exchange) }
-            // If nothing else happens on the loop, the calling thread writes a small request itself.
+            // If the loop is idle, the calling thread begins a small request itself.
             if exchange.content.isSmall, loop.executeWhileIdle({ connection.value.run(exchange) }) { return }
             let isAccepted = loop.execute { connection.value.run(exchange) }
             if !isAccepted { end(exchange, .shutDown) }
@@ -326,14 +329,14 @@ package final class ConnectionPool: Sendable {
             }
             // While the exchange was not marked as waiting, the setter of `priority` did not pass a new value to the pool.
             if let priority, priority != exchange.priority { reprioritise(waiter, of: exchange) }
-            if exchange.needsWatch {
+            if exchange.hasWaitTimeouts {
                 let loop = group.next()
-                _ = loop.execute { exchange.watchWaiting(on: loop) }
+                _ = loop.execute { exchange.runWaitTimeouts(on: loop) }
             }
         case .dial(let id, let progress, let loop):
             dial(id, progress, on: loop)
         case .redial(let id, let progress, let loop):
-            afterWork(on: group.loops[...]) { self.dial(id, progress, on: loop) }
+            runAfterJobs(on: group.loops[...]) { self.dial(id, progress, on: loop) }
         case .abandon(let loop, let dialer):
             _ = loop.execute { dialer.value.cancel(.cancelled) }
         case .close(let loop, let connection):
@@ -341,53 +344,55 @@ package final class ConnectionPool: Sendable {
         case .fail(let exchange, let error):
             end(exchange, error)
         case .passToWebSocketPool(let exchange):
-            webSockets?.enqueue(exchange, needsFresh: false)
+            webSocketPool?.enqueue(exchange, needsFresh: false)
         case .wake(let timer):
             guard let loop = group.loops.first, let alarm else { return }
             _ = loop.execute { [self] in
-                // After `retire`, which cancels the alarm, no timer is set any more.
+                // `retire` has cancelled the alarm of a pool that is shut down: no timer may be set after that.
                 if isShutDown { return }
                 alarm.value.set(at: timer.at, on: loop) { [self] in timerFired(timer.number) }
             }
-        case .ended(let waiting):
-            for whenDone in waiting { whenDone() }
+        case .ended(let completionHandlers):
+            for whenDone in completionHandlers { whenDone() }
         }
     }
 
-    /// Runs `body` after each of the loops has done the work submitted to it before, such as closing connections; on the caller's
-    /// loop, that work is done already.
-    private func afterWork(on loops: ArraySlice<EventLoop>, _ body: @escaping @Sendable () -> Void) {
+    /// Runs `body` after each of the loops has done the jobs submitted to it before, such as closing connections. The caller's
+    /// own loop has done them already.
+    private func runAfterJobs(on loops: ArraySlice<EventLoop>, _ body: @escaping @Sendable () -> Void) {
         guard let loop = loops.first else { return body() }
-        let isAccepted = loop.executeInline { self.afterWork(on: loops.dropFirst(), body) }
-        if !isAccepted { afterWork(on: loops.dropFirst(), body) }
+        let isAccepted = loop.executeInline { self.runAfterJobs(on: loops.dropFirst(), body) }
+        if !isAccepted { runAfterJobs(on: loops.dropFirst(), body) }
     }
 
     /// Runs `body` after each of the loops has finished its current turn, in which it may be calling sinks.
-    private static func afterTurns(of loops: ArraySlice<EventLoop>, _ body: @escaping @Sendable () -> Void) {
+    private static func runAfterTurns(
+        of loops: ArraySlice<EventLoop>, _ body: @escaping @Sendable () -> Void
+    ) {
         guard let loop = loops.first else { return body() }
-        let isAccepted = loop.execute { afterTurns(of: loops.dropFirst(), body) }
-        if !isAccepted { afterTurns(of: loops.dropFirst(), body) }
+        let isAccepted = loop.execute { runAfterTurns(of: loops.dropFirst(), body) }
+        if !isAccepted { runAfterTurns(of: loops.dropFirst(), body) }
     }
 
     /// Ends an exchange that is neither on a connection nor in a queue. The sink is called on a loop, and never inside the
     /// call that submitted the exchange, unless the loops have ended.
     package func end(_ exchange: Exchange, _ error: TransportError) {
-        let metrics = ExchangeMetrics(fetchStart: exchange.began)
+        let metrics = ExchangeMetrics(fetchStart: exchange.createdAt)
         let isAccepted = group.next().execute { exchange.end(.failure(error), metrics) }
         if !isAccepted { exchange.end(.failure(error), metrics) }
     }
 
     private var isShutDown: Bool { state.withLock { $0.isShutDown } }
 
-    /// Called when a timer fires; one that has been replaced is ignored.
+    /// Called when a timer fires; a timer that another one has replaced is ignored.
     private func timerFired(_ number: UInt64) {
         let isCurrent = state.withLock { $0.timer?.number == number }
-        if isCurrent { process { _ in .tick } }
+        if isCurrent { passToMachine { _ in .tick } }
     }
 
     /// Starts a dial on the given loop, or on the next one, unless the machine has abandoned it.
-    private func dial(_ id: ConnectionID, _ progress: DialProgress, on number: Int?) {
-        let loop = number.map { group.loops[$0] } ?? group.next()
+    private func dial(_ id: ConnectionID, _ progress: DialProgress, on loopNumber: Int?) {
+        let loop = loopNumber.map { group.loops[$0] } ?? group.next()
         let dialer = LoopBound(
             sending: Dialer(progress, configuration: configuration.dial, resolver: resolver, loop: loop),
             to: loop)

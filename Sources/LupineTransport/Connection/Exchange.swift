@@ -3,11 +3,11 @@
 package import LupineHTTP
 import Synchronization
 
-/// One request on its way through the transport; the layer above controls the request with this object.
+/// One request with its response on a connection; the layer above controls both with this object.
 ///
-/// The request is fixed when the exchange is made. The pool leases a connection to the exchange, and the connection reports to
-/// the sink. The sink receives `exchangeEnded` exactly once in all cases. Any thread may cancel, skip, resume, suspend or
-/// reprioritise the exchange.
+/// The request is fixed when the exchange is created. The pool leases a connection to the exchange, and the connection reports
+/// events to the sink. The sink receives `exchangeEnded` exactly once in all cases. Any thread may cancel, skip, resume, suspend
+/// or reprioritise the exchange.
 package final class Exchange: Sendable {
     /// The request head; the connection adds framing, `Host` and `Expect`.
     package let head: RequestHead
@@ -17,14 +17,16 @@ package final class Exchange: Sendable {
     package let origin: Origin
     /// Further settings of the caller.
     package let options: ExchangeOptions
+    /// Receives the events of the exchange.
     let sink: any ExchangeSink
     /// The observer of the exchange's steps; nil if there is none.
     let observation: TransferObservation?
     /// The loop whose connections the exchange prefers; nil for none.
     let loop: EventLoop?
-    /// When the exchange was made. The `whole` time-out starts then.
-    let began: Instant
+    /// When the exchange was created. The `whole` time-out starts then.
+    let createdAt: Instant
 
+    /// The current stage of the life cycle.
     private let life: Lock<Life>
     /// How often the exchange has been returned to be sent again.
     private let replayCount = Atomic<Int>(0)
@@ -36,21 +38,20 @@ package final class Exchange: Sendable {
     private let suspensionFlag = Atomic<Bool>(false)
     /// The value of `streamNumber`.
     private let storedStreamNumber = Atomic<UInt32>(0)
-    /// How often the exchange has been submitted again. It tells late notifications about an earlier submission from current
-    /// ones.
+    /// How often the exchange has been submitted again. `markWaiting` uses it to ignore a late call for an earlier submission.
     private let submissionCount = Atomic<Int>(0)
     /// The time-outs that run while no connection carries the exchange.
-    private let watch = Lock(WaitWatch())
+    private let waitTimeouts = Lock(WaitTimeouts())
     /// The file that receives the content from the next `resume` on.
     private let fileTarget = Lock<FileTarget?>(nil)
 
-    /// The state of `watchWaiting(on:)`.
-    private struct WaitWatch: Sendable {
+    /// The timer of `runWaitTimeouts(on:)`, and what it measures.
+    private struct WaitTimeouts: Sendable {
         /// The timer for the next check.
         var timer: (loop: EventLoop, token: EventLoop.TimerToken)?
-        /// The number of calls of `watchWaiting`. The latest call owns the watch; the timers of earlier ones are ignored.
+        /// The number of calls of `runWaitTimeouts`. Only the timer of the latest call counts; earlier timers are ignored.
         var generation = 0
-        /// When a dial was first seen for the exchange; nil while there is none.
+        /// When a check first found a dial for the exchange; nil while there is none.
         var dialedSince: Instant?
     }
 
@@ -62,8 +63,8 @@ package final class Exchange: Sendable {
         case waiting(ConnectionPool, WaiterID)
         /// Tied to a connection that is being opened and needs a decision about its peer.
         case claimed(ConnectionPool, ConnectionID)
-        /// On a connection. The error of a cancellation is kept here, in case the connection breaks and returns the exchange to
-        /// the pool before it has acted on the cancellation.
+        /// On a connection. `cancelled` is the error of a cancellation that the connection has not performed yet: if it breaks
+        /// first and returns the exchange to the pool, the exchange still ends with that error.
         case running(EventLoop, LoopBound<Carrier>, cancelled: TransportError?)
         /// Without a connection: suspended by its owner, waiting until its content has been rewound, or waiting for the peer's
         /// HTTP/2 settings.
@@ -86,13 +87,13 @@ package final class Exchange: Sendable {
     ///   - observation: The observer of its steps.
     ///   - loop: The loop whose connections it prefers. The default is the loop whose job creates the exchange, as the
     ///     program's task runs there.
-    ///   - began: The current time, by the clock of the pool's loops.
+    ///   - createdAt: The current time, by the clock of the pool's loops.
     ///   - sink: Receives the exchange's events.
     package init(
         head: RequestHead, content: OutgoingContent = .none, origin: Origin,
         options: ExchangeOptions = ExchangeOptions(),
         observation: TransferObservation? = nil, preferring loop: EventLoop? = EventLoop.ofRunningJob,
-        at began: Instant = MonotonicClock().now(),
+        at createdAt: Instant = MonotonicClock().now(),
         sink: any ExchangeSink
     ) {
         self.head = head
@@ -102,7 +103,7 @@ package final class Exchange: Sendable {
         self.observation = observation
         self.sink = sink
         self.loop = loop
-        self.began = began
+        self.createdAt = createdAt
         life = Lock(.new)
     }
 
@@ -149,24 +150,22 @@ package final class Exchange: Sendable {
             case .waiting(let pool, let waiter): pool.reprioritise(waiter, of: self)
             case .running(let loop, let connection, cancelled: nil):
                 _ = loop.executeInline { connection.value.priorityChanged(of: self) }
-            // The pool or connection that takes the exchange next reads the priority after this store.
+            // The pool or connection that next handles the exchange reads the priority after this store.
             case .new, .claimed, .running, .parked, .cancelled, .over: break
             }
         }
     }
 
-    /// Ends the exchange as `Demand.enough` does: the owner needs no more of the response. Cancels an exchange that has no
-    /// response yet.
+    /// Ends the exchange early, because the owner needs no more of the response; the sink can do the same with `Demand.enough`.
+    /// Cancels an exchange that has no response yet.
     package func skip() {
-        let found = life.withLock { $0 }
-        guard case .running(let loop, let connection, _) = found else { return cancel() }
+        guard case .running(let loop, let connection, _) = life.withLock({ $0 }) else { return cancel() }
         _ = loop.execute { connection.value.skip(self) }
     }
 
     /// Continues after the sink has answered `.pause`. Has no effect at any other time.
     package func resume() {
-        let found = life.withLock { $0 }
-        guard case .running(let loop, let connection, _) = found else { return }
+        guard case .running(let loop, let connection, _) = life.withLock({ $0 }) else { return }
         _ = loop.execute { connection.value.resume(self) }
     }
 
@@ -183,7 +182,7 @@ package final class Exchange: Sendable {
     /// head with `.pause` in order to choose a file first.
     package func save(into target: FileTarget) { fileTarget.withLock { $0 = target } }
 
-    /// Returns the file set by `save(into:)`, once.
+    /// Returns the file set by `save(into:)`, and nil in later calls.
     func takeFileTarget() -> FileTarget? { fileTarget.withLock { $0.take() } }
 
     /// Suspends or resumes the exchange. A suspended exchange sends and reads nothing; it keeps its connection if it has one, and
@@ -192,7 +191,7 @@ package final class Exchange: Sendable {
         let wasSuspended = suspensionFlag.exchange(isSuspended, ordering: .sequentiallyConsistent)
         guard wasSuspended != isSuspended else { return }
         switch life.withLock({ $0 }) {
-        // `begin` checks the flag when a connection takes the exchange.
+        // `begin` checks the flag when a connection begins the exchange.
         case .new, .waiting, .claimed, .cancelled, .over: break
         case .running(let loop, let connection, _):
             _ = loop.executeInline { connection.value.suspensionChanged(of: self) }
@@ -207,7 +206,7 @@ package final class Exchange: Sendable {
     /// Whether the owner has suspended the exchange.
     var isSuspended: Bool { suspensionFlag.load(ordering: .sequentiallyConsistent) }
 
-    /// The HTTP/2 stream that carries the exchange, or carried it last. Only its connection uses this.
+    /// The identifier of the HTTP/2 stream that carries the exchange, or carried it last. Only its connection uses the number.
     var streamNumber: UInt32 {
         get { storedStreamNumber.load(ordering: .relaxed) }
         set { storedStreamNumber.store(newValue, ordering: .relaxed) }
@@ -232,8 +231,8 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// Records that a connection is being opened for this exchange alone, and asks it about the peer. Returns false if the
-    /// exchange was cancelled before or does not wait any more.
+    /// Records that a connection is being opened for this exchange alone, whose verifier decides whether to trust the peer.
+    /// Returns false if the exchange was cancelled before or is not waiting.
     func markClaimed(in pool: ConnectionPool, by connection: ConnectionID) -> Bool {
         life.withLock { life in
             switch life {
@@ -271,12 +270,12 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// Called when a connection takes the exchange. Returns false if the exchange is suspended; it is submitted again when it is
-    /// resumed. Throws the error that the exchange was cancelled with; the caller then ends the exchange.
+    /// Called when a connection begins the exchange. Returns false if the exchange is suspended; it is submitted again when its
+    /// owner resumes it. Throws the error that the exchange was cancelled with; the caller then ends the exchange.
     func begin(
         on connection: LoopBound<Carrier>, loop: EventLoop, of pool: ConnectionPool
     ) throws(TransportError) -> Bool {
-        let (begins, cancellationError) = life.withLock { life -> (Bool, TransportError?) in
+        let (hasBegun, cancellationError) = life.withLock { life -> (Bool, TransportError?) in
             if case .cancelled(let error) = life { return (false, error) }
             if isSuspended {
                 life = .parked(pool, .suspended)
@@ -287,10 +286,10 @@ package final class Exchange: Sendable {
             return (true, nil)
         }
         if let cancellationError { throw cancellationError }
-        return begins
+        return hasBegun
     }
 
-    /// Parks the exchange, which is to be sent again once its content has been rewound. Returns false if it was cancelled or has
+    /// Parks the exchange until its content has been rewound and it can be sent again. Returns false if it was cancelled or has
     /// ended. With `needsFresh`, this and all later attempts need a connection that has carried nothing.
     func park(in pool: ConnectionPool, needsFresh: Bool) -> Bool {
         life.withLock { life in
@@ -331,9 +330,9 @@ package final class Exchange: Sendable {
             return true
         }
         guard isFirst else { return }
-        // Also after success: with an early response, the source may still be producing a piece.
+        // Needed after success too: if the response came before the request was complete, the source may still produce content.
         content.abandon()
-        stopWatch()
+        stopWaitTimeouts()
         observation?.ended(result, metrics)
         sink.exchangeEnded(result, metrics)
     }
@@ -341,41 +340,41 @@ package final class Exchange: Sendable {
     // MARK: time-outs without a connection
 
     /// Whether any time-out applies while no connection carries the exchange.
-    var needsWatch: Bool { options.timeouts.whole != nil || options.timeouts.idle != nil }
+    var hasWaitTimeouts: Bool { options.timeouts.whole != nil || options.timeouts.idle != nil }
 
     /// Runs the time-outs of an exchange without a connection: `whole`, and `idle` while a connection is being opened for it.
-    /// Called on `loop`; checks again whenever a time-out may be due, until a call on another loop takes over.
-    func watchWaiting(on loop: EventLoop) {
-        // Taken before the check, so that the timer of this check cannot replace that of a later one on another loop.
-        let generation = watch.withLock { watch in
-            watch.generation += 1
-            return watch.generation
+    /// Called on `loop`. A timer checks again whenever a time-out may be due, until a call on another loop replaces this one.
+    func runWaitTimeouts(on loop: EventLoop) {
+        // Incremented before the check, so that the timer of this call cannot replace that of a later call on another loop.
+        let generation = waitTimeouts.withLock { waitTimeouts in
+            waitTimeouts.generation += 1
+            return waitTimeouts.generation
         }
         guard let next = checkTimeouts(at: loop.now) else { return }
         let token = loop.schedule(at: next) { [weak self] reason in
             guard let self, reason == .due else { return }
-            // If a later call has taken over, the stored timer belongs to that call.
-            let isLatest = watch.withLock { watch in
-                guard watch.generation == generation else { return false }
-                watch.timer = nil
+            // If a later call has replaced this one, the stored timer belongs to that call.
+            let isLatest = waitTimeouts.withLock { waitTimeouts in
+                guard waitTimeouts.generation == generation else { return false }
+                waitTimeouts.timer = nil
                 return true
             }
-            if isLatest { watchWaiting(on: loop) }
+            if isLatest { runWaitTimeouts(on: loop) }
         }
-        // The timer to cancel: the one that was stored before or, if a later call has taken over, the new one.
-        let obsolete = watch.withLock { watch in
+        // The timer to cancel: the previously stored one or, if a later call has replaced this one, the timer just scheduled.
+        let obsolete = waitTimeouts.withLock { waitTimeouts in
             var timer: (loop: EventLoop, token: EventLoop.TimerToken)? = (loop, token)
-            if watch.generation == generation { swap(&watch.timer, &timer) }
+            if waitTimeouts.generation == generation { swap(&waitTimeouts.timer, &timer) }
             return timer
         }
         if let obsolete { _ = obsolete.loop.executeInline { obsolete.loop.cancel(obsolete.token) } }
         // The exchange may have ended on another loop meanwhile, without seeing this timer.
-        if case .over = life.withLock({ $0 }) { stopWatch() }
+        if case .over = life.withLock({ $0 }) { stopWaitTimeouts() }
     }
 
-    /// Cancels the timer of `watchWaiting(on:)`.
-    private func stopWatch() {
-        let timer = watch.withLock { $0.timer.take() }
+    /// Cancels the timer of `runWaitTimeouts(on:)`.
+    private func stopWaitTimeouts() {
+        let timer = waitTimeouts.withLock { $0.timer.take() }
         if let timer { _ = timer.loop.executeInline { timer.loop.cancel(timer.token) } }
     }
 
@@ -387,8 +386,8 @@ package final class Exchange: Sendable {
         if case .over = life { return nil }
         var next: Instant?
         if let whole = options.timeouts.whole {
-            next = began + whole
-            if began + whole <= now {
+            next = createdAt + whole
+            if createdAt + whole <= now {
                 cancel(TransportError(host: host, port: port, .whole, after: whole))
                 return nil
             }
@@ -400,35 +399,36 @@ package final class Exchange: Sendable {
         case .waiting(let pool, let waiter): progress = pool.dialProgress(for: waiter, to: origin)
         case .claimed(let pool, let connection): progress = pool.dialProgress(of: connection)
         }
-        let since = watch.withLock { watch -> Instant in
-            let since = watch.dialedSince ?? now
-            watch.dialedSince = progress == nil || isSuspended ? nil : since
-            return since
+        let dialedSince = waitTimeouts.withLock { waitTimeouts -> Instant in
+            let dialedSince = waitTimeouts.dialedSince ?? now
+            waitTimeouts.dialedSince = progress == nil || isSuspended ? nil : dialedSince
+            return dialedSince
         }
         guard let progress, !isSuspended else {
-            // The idle time does not run: other exchanges are ahead, the dial waits for an answer of the program, or the exchange
-            // is suspended. No event reports when the dial makes progress, so the exchange is polled, often enough that the
-            // time-out is at most a quarter late.
-            let check = now + max(Interval(nanoseconds: idle.nanoseconds / 4), .milliseconds(10))
-            return min(check, next ?? check)
+            // The idle time does not run: other exchanges are ahead, the dial waits for the program's decision, or the exchange
+            // is suspended. No event reports when the dial makes progress, so a timer checks, often enough that the time-out is
+            // at most a quarter late.
+            let nextCheck = now + max(Interval(nanoseconds: idle.nanoseconds / 4), .milliseconds(10))
+            return min(nextCheck, next ?? nextCheck)
         }
-        let due = max(since, progress) + idle
-        guard due > now else {
+        let deadline = max(dialedSince, progress) + idle
+        guard deadline > now else {
             cancel(TransportError(host: host, port: port, .idle, after: idle))
             return nil
         }
-        return min(due, next ?? due)
+        return min(deadline, next ?? deadline)
     }
 }
 
 extension TransferObservation {
     /// Reports the start when the exchange is first submitted to the pool; later submissions are ignored.
     func submitted(_ exchange: Exchange) {
-        submitted(at: exchange.began) { TransferStart(exchange, $0) }
+        submitted(at: exchange.createdAt) { TransferStart(exchange, $0) }
     }
 }
 
 extension TransferStart {
+    /// Creates the event that observers receive when the exchange is submitted.
     fileprivate init(_ exchange: Exchange, _ transfer: TransferIdentity) {
         let origin = exchange.origin
         cause = transfer.cause
@@ -452,7 +452,7 @@ extension TransferStart {
 
 /// Options of an exchange.
 package struct ExchangeOptions: Sendable {
-    /// The time-outs of each part of the exchange; the pool times connecting and TLS.
+    /// The time-outs of the exchange; the settings of the pool limit connecting and the TLS handshake.
     package var timeouts: TransferTimeouts
     /// The limit of received body bytes per second.
     package var receiveRate: Int?
@@ -464,8 +464,8 @@ package struct ExchangeOptions: Sendable {
     /// Whether a final response that arrives before all content has been sent stops the sending. The connection is then not
     /// reused.
     package var stopsSendingWhenAnswered = false
-    /// Answers the trust questions of the connection on behalf of the exchange. It does not decide which exchanges may share a
-    /// connection: the origin's profile does.
+    /// Decides on behalf of the exchange whether to trust the peer of the connection. It does not decide which exchanges may
+    /// share a connection: the TLS profile in `Origin` does.
     package var verifier: (any PeerVerifier)?
     /// Whether the head is a WebSocket handshake, in its HTTP/1.1 form. An HTTP/2 connection translates it to an extended
     /// CONNECT (RFC 8441).

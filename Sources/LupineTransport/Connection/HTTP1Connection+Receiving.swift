@@ -9,24 +9,25 @@ extension HTTP1Connection {
         guard mayRead, wantsToRead else { return }
         var buffer = loop.borrowReadBuffer()
         defer { loop.giveBack(readBuffer: buffer) }
-        var steps = 0
+        var readCount = 0
         while mayRead, wantsToRead {
-            steps += 1
-            // A peer that sends without a pause would otherwise keep the loop in this turn, which is late after 5 ms.
-            if steps > Self.stepsPerTurn || steps > 1 && loop.isLate {
+            readCount += 1
+            // A peer that sends without a pause would otherwise keep the loop in this turn; `isLate` is true after 5 ms.
+            if readCount > Self.operationsPerTurn || readCount > 1 && loop.isLate {
                 yieldReading()
-                return caughtUp()
+                return reportInputExhausted()
             }
             switch splice {
+            // The kernel moves the content through a pipe into the file.
             case let splice? where splice.usesPipe:
-                guard spliceStep(splice) else { return }
+                guard moveContent(with: splice) else { return }
             // Content for the file passes through memory; a larger buffer needs fewer calls.
             case .some:
-                var wide = loop.borrowFileBuffer()
-                defer { loop.giveBack(fileBuffer: wide) }
-                guard readOnce(into: &wide) else { return }
-                // Counts as the reads with the smaller buffer that would bring as much.
-                steps += EventLoop.fileBufferSize / EventLoop.readBufferSize - 1
+                var fileBuffer = loop.borrowFileBuffer()
+                defer { loop.giveBack(fileBuffer: fileBuffer) }
+                guard readOnce(into: &fileBuffer) else { return }
+                // Counts as many reads as the smaller buffer would need for the same content.
+                readCount += EventLoop.fileBufferSize / EventLoop.readBufferSize - 1
             case nil:
                 guard readOnce(into: &buffer) else { return }
             }
@@ -35,14 +36,14 @@ extension HTTP1Connection {
 
     /// Reads what fits into `buffer` and handles it. Returns false when the caller must stop reading.
     private func readOnce(into buffer: inout [UInt8]) -> Bool {
-        guard let room = readAllowance(buffer.count) else {
-            caughtUp()
+        guard let limit = readAllowance(buffer.count) else {
+            reportInputExhausted()
             return false
         }
         let outcome: ReadOutcome
         do throws(ChannelFailure) {
             var whole = buffer.mutableSpan
-            var space = whole._mutatingExtracting(first: room)
+            var space = whole._mutatingExtracting(first: limit)
             outcome = try channel.receive(into: &space)
         } catch {
             mayRead = false
@@ -52,14 +53,14 @@ extension HTTP1Connection {
         switch outcome {
         case .wouldBlock:
             mayRead = false
-            caughtUp()
+            reportInputExhausted()
         case .end:
             mayRead = false
             peerClosed()
             return false
         case .bytes(let count):
-            // Keeps reading while the peer is closing: its end of stream is still to come.
-            if !peerIsClosing, !channel.mayHoldMore(after: count, of: room) { mayRead = false }
+            // While the peer is closing, `mayRead` stays true: the next read gets the end of the stream.
+            if !peerIsClosing, !channel.mayHoldMore(after: count, of: limit) { mayRead = false }
             recordReceived(count)
             handleInput(buffer.span.extracting(first: count))
         }
@@ -70,8 +71,8 @@ extension HTTP1Connection {
     var wantsToRead: Bool {
         switch machine.state {
         case .exchanging(_, .paused), .closed: false
-        case .exchanging: unread.isEmpty && !isSuspended
-        case .idle, .skipping, .draining: unread.isEmpty
+        case .exchanging: unhandledInput.isEmpty && !isSuspended
+        case .idle, .skipping, .draining: unhandledInput.isEmpty
         case .upgraded: upgrade?.acceptsBytes ?? false
         }
     }
@@ -91,7 +92,7 @@ extension HTTP1Connection {
         return true
     }
 
-    /// Lets the loop's other connections run; this one continues in its next turn.
+    /// Schedules a loop job that continues to read, so that the loop's other connections run first.
     func yieldReading() {
         guard !isReadDue else { return }
         isReadDue = true
@@ -102,15 +103,15 @@ extension HTTP1Connection {
         }
     }
 
-    /// Returns how many bytes the rate limit allows to read now, at most `capacity`. If it allows none, sets a timer and returns
-    /// nil.
+    /// Returns how many bytes the rate limit allows to read now, at most `capacity`. If the limit allows none, sets a timer and
+    /// returns nil.
     func readAllowance(_ capacity: Int) -> Int? {
         guard var rate = current?.receiveRate else { return capacity }
         let allowance = rate.allowance(at: loop.now)
-        let ready = rate.ready(for: min(capacity, rate.burst), at: loop.now)
+        let resumeTime = rate.ready(for: min(capacity, rate.burst), at: loop.now)
         current?.receiveRate = rate
         guard allowance > 0 else {
-            pace(until: ready)
+            pace(until: resumeTime)
             return nil
         }
         return min(capacity, allowance)
@@ -148,8 +149,8 @@ extension HTTP1Connection {
                 if case .exchanging(_, .awaitingHead) = machine.state { current?.headOctets += consumed }
                 guard writeGathered() else { return }
                 armDeadline()
-                // If more may be readable, the loop in `read` calls `caughtUp`.
-                if !mayRead { caughtUp() }
+                // If more may be readable, the loop in `read` calls `reportInputExhausted`.
+                if !mayRead { reportInputExhausted() }
                 return
             case .interim(let head):
                 current?.headOctets += consumed
@@ -162,11 +163,11 @@ extension HTTP1Connection {
             case .content(let range):
                 let isLast = range.upperBound == remaining.count
                 guard receivedContent(remaining.extracting(range), isLast: isLast) else {
-                    return storeUnread(bytes.extracting(droppingFirst: start))
+                    return storeUnhandledInput(bytes.extracting(droppingFirst: start))
                 }
             case .end(let trailers):
                 finishSplice()
-                // A write error has ended the exchange.
+                // `finishSplice` closes the connection if it cannot write the file. The exchange has then ended.
                 if machine.state == .closed { return }
                 return responseEnded(trailers, leftOver: bytes.count - start)
             case .handover:
@@ -174,25 +175,25 @@ extension HTTP1Connection {
             }
             if machine.state == .closed { return }
             if !mayHandleNext {
-                return storeUnread(bytes.extracting(droppingFirst: start))
+                return storeUnhandledInput(bytes.extracting(droppingFirst: start))
             }
         }
     }
 
     /// Tells the sink that no more input is available for now, so that it may deliver what it has buffered.
-    private func caughtUp() {
+    private func reportInputExhausted() {
         guard case .exchanging(_, .receiving) = machine.state, !isSuspended else { return }
-        switch current?.exchange.sink.caughtUp() {
+        switch current?.exchange.sink.inputExhausted() {
         case .more, nil: break
         case .pause: pause()
         case .enough: _ = endDelivery()
         }
     }
 
-    /// Keeps bytes that were read and cannot be handled now; `proceed` handles them later.
-    func storeUnread(_ bytes: Span<UInt8>) {
+    /// Stores bytes that were read and cannot be handled now; `continueReading` handles them later.
+    func storeUnhandledInput(_ bytes: Span<UInt8>) {
         guard machine.state != .closed, !bytes.isEmpty else { return }
-        unread.append(bytes, bytes.indices)
+        unhandledInput.append(bytes, bytes.indices)
     }
 
     /// Delivers the final head to the sink and follows the sink's plan for the content. Returns false if the connection has
@@ -212,13 +213,14 @@ extension HTTP1Connection {
             keepAliveHint = hint
         }
         if framing == .handover {
-            // There is no content for a plan: the bytes that follow belong to the upgrade handler.
+            // The plan that the sink returns has no use: the bytes that follow the head are not content, they belong to the
+            // upgrade handler.
             _ = exchange.sink.receivedHead(head, framing: framing)
             return true
         }
         _ = machine.handle(.headReceived)
         if case .exchanging(.sending, _) = machine.state, exchange.options.stopsSendingWhenAnswered {
-            // `.requestSent` is then never reported to the machine, so it closes the connection at the end of the response.
+            // The machine then never receives `.requestSent`, so it closes the connection at the end of the response.
             current?.hasStoppedSending = true
             // Stops the write time-out, as if the source had no content.
             current?.deadlines.handle(.sourceDry, at: loop.now)
@@ -233,8 +235,8 @@ extension HTTP1Connection {
         return true
     }
 
-    /// Delivers content to the sink or the splice, or counts content that is being discarded. Returns false when no more content
-    /// is accepted now.
+    /// Delivers content to the sink or the splice (the transfer into a file), or counts content that is discarded. Returns false
+    /// when no more content is accepted now.
     ///
     /// - Parameters:
     ///   - bytes: The content.
@@ -274,7 +276,8 @@ extension HTTP1Connection {
         }
     }
 
-    /// Writes gathered content to the file at the end of the response, where the sink's demand no longer matters.
+    /// Writes gathered content to the file at the end of the response. The sink's demand is ignored, because no more content
+    /// follows.
     private func finishSplice() {
         guard let splice, let exchange = current?.exchange else { return }
         do throws(TransportError) {
@@ -308,15 +311,15 @@ extension HTTP1Connection {
     }
 
     /// Ends the delivery to a consumer that needs no more of the response. A short remainder is read and discarded; otherwise the
-    /// connection closes. Returns whether the remainder is read. The sink receives the end after the bytes already read have been
-    /// handled, so that its next request to the same peer can reuse this connection.
+    /// connection closes. Returns whether the remainder is read. In that case the exchange ends only after the bytes already read
+    /// have been handled: often the response is complete by then, and the next request can reuse the connection.
     func endDelivery() -> Bool {
         guard case .exchanging(_, .receiving) = machine.state else { return false }
         let framing = current?.bodyFraming
         let remaining = current?.contentRemaining
         let isShort: Bool =
             switch framing {
-            // `BodyFraming.none`, not the optional's `nil`: there is no content.
+            // `BodyFraming.none`: the response has no content. A plain `.none` would match the optional's `nil`.
             case .some(.none): true
             case .length: (remaining ?? .max) <= Int64(Self.drainLimit)
             // The length is unknown; `drainBudget` limits it.
@@ -328,21 +331,21 @@ extension HTTP1Connection {
         perform(machine.handle(.enough(remainder: isWorthReading ? .short : .long)), .success(Fields()))
         guard isDraining else { return false }
         splice = nil
-        drainTimer = loop.schedule(at: loop.now + Self.endDelay, self, tag: Tag.drain.rawValue)
+        drainTimer = loop.schedule(at: loop.now + Self.endDelay, self, tag: TimerTag.drain.rawValue)
         return true
     }
 
     /// Called when the codec has read the whole response; `leftOver` bytes were read after it.
     func responseEnded(_ trailers: Fields, leftOver: Int) {
-        // Bytes after a response belong to no request: a peer that sends them must not receive another request.
+        // Bytes after a response belong to no request. A peer that sends them gets no further request on this connection.
         // A connection on which the exchange's own client certificate was presented carries no other exchange (U-11.20).
         let mayServeOthers = route.tls?.isBoundToExchange != true
         let reusable = leftOver == 0 && codec.maySendRequest && !peerIsClosing && mayServeOthers
         perform(machine.handle(.responseEnded(reusable: reusable)), .success(trailers))
     }
 
-    /// Handles a read failure. An attacker who cuts a response short causes an end without TLS's close_notify; after such an end,
-    /// a response that is delimited by the end of the connection is not complete.
+    /// Handles a read failure. An attacker who cuts a response short causes an end of stream without TLS's close_notify. After
+    /// such an end, a response whose content is delimited by the end of the connection is not complete.
     func failReading(_ failure: ChannelFailure) {
         let error = failure.transportError(host: route.host, port: route.port)
         if failure == .tls(.truncated) { peerClosed(truncated: error) } else { connectionLost(error) }
@@ -360,7 +363,7 @@ extension HTTP1Connection {
                 return
             }
         } catch {
-            // Before any byte of a response, the failed write explains more than the end of stream that followed it.
+            // If no byte of a response has arrived, an earlier write failure explains more than the end of stream.
             if current?.metrics.responseStart == nil, let writeFailure { return connectionLost(writeFailure) }
             return connectionLost(.http(host: route.host, port: route.port, error))
         }

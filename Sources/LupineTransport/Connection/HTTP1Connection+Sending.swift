@@ -18,19 +18,19 @@ extension HTTP1Connection {
     /// Sends as much as is available and the kernel accepts.
     func write() {
         guard !isSuspended, flushChannel() else { return }
-        var steps = 0
+        var writeCount = 0
         while mayWrite, isSending, writeFailure == nil, !isSuspended {
-            steps += 1
-            if steps > Self.stepsPerTurn { return yieldWriting() }
+            writeCount += 1
+            if writeCount > Self.operationsPerTurn { return yieldWriting() }
             do throws(TransportError) {
-                guard try writeStep() else { break }
+                guard try writeNext() else { break }
             } catch {
                 return failWriting(error)
             }
         }
     }
 
-    /// Lets the loop's other connections run; this one continues in its next turn.
+    /// Schedules a loop job that continues to write, so that the loop's other connections run first.
     private func yieldWriting() {
         guard !isWriteDue else { return }
         isWriteDue = true
@@ -42,30 +42,30 @@ extension HTTP1Connection {
         }
     }
 
-    /// Flushes output that the channel has accepted; returns false while some of it waits.
+    /// Sends output that TLS has accepted and the kernel has not; returns false while some of it waits.
     private func flushChannel() -> Bool {
         guard channel.hasPendingOutput, writeFailure == nil else { return true }
         guard mayWrite else { return false }
-        let before = channel.octetsSent
+        let octetsSentBefore = channel.octetsSent
         do throws(ChannelFailure) {
             try channel.flush()
         } catch {
             failWriting(error.transportError(host: route.host, port: route.port))
             return false
         }
-        if channel.octetsSent != before { current?.deadlines.handle(.wrote, at: loop.now) }
+        if channel.octetsSent != octetsSentBefore { current?.deadlines.handle(.wrote, at: loop.now) }
         guard !channel.hasPendingOutput else {
             mayWrite = false
             return false
         }
-        // After an upgrade, the handler waits for this.
+        // After an upgrade, the handler may wait for the call of `drained`.
         if current == nil { notifyIfDrained() }
         return true
     }
 
     /// Handles a write failure. The peer may have sent a response before the failure, so a failure of the connection only stops
-    /// sending, and the exchange ends with what the peer sent last. Under TLS a write also fails when a later record of the
-    /// incoming data is broken. A local error, such as that of a file, ends the exchange at once.
+    /// sending: the exchange ends after the remaining input has been read. Under TLS a write can also fail because a received
+    /// record is broken. A local error, such as that of a file, ends the exchange at once.
     func failWriting(_ error: TransportError) {
         switch error {
         case .connectionLost, .tls: break
@@ -73,24 +73,26 @@ extension HTTP1Connection {
         }
         writeFailure = error
         if machine.state == .upgraded { feed.clear() }
-        // Forces a read, since the poller reports input only once.
+        // Forces a read: the poller reports readable input only once, and may have done so already.
         mayRead = true
         // In a separate loop job: received bytes may be in the middle of being handled.
         let bound = LoopBound(self, on: loop)
         loop.executeOnLoop { bound.value.readRemainingInput() }
     }
 
-    /// Reads what the peer sent last, after a write failure. If the socket reports no end, the connection is lost.
+    /// Reads what the peer sent before a write failure. If the input does not contain the end of the stream, closes the
+    /// connection.
     func readRemainingInput() {
         guard let writeFailure, machine.state != .closed else { return }
         // The end of the peer's stream has been read already.
-        if upgrade?.end != nil { return endUpgrade(writeFailure) }
+        if upgrade?.pendingEnd != nil { return endUpgrade(writeFailure) }
         read()
         if machine.state != .closed, !mayRead { connectionLost(writeFailure) }
     }
 
-    /// Sends the next part of the request; returns false when nothing can be sent now.
-    func writeStep() throws(TransportError) -> Bool {
+    /// Sends the next framing or content of the request, as far as one system call allows; returns false when nothing can be
+    /// sent now.
+    func writeNext() throws(TransportError) -> Bool {
         switch feed.state {
         case .done:
             guard feed.hasOutput else { return try endRequest() }
@@ -104,7 +106,7 @@ extension HTTP1Connection {
             return try sendFile(file, offset: offset, remaining: remaining)
         case .stream(let source):
             if feed.hasOutput { guard try sendFraming() else { return false } }
-            if case .stream(_, let length?) = current?.exchange.content, feed.sent >= length {
+            if case .stream(_, let length?) = current?.exchange.content, feed.contentOctetsSent >= length {
                 // All announced content has been sent, so the source is not asked for its end: the peer may respond already.
                 feed.state = .done
                 return true
@@ -124,10 +126,10 @@ extension HTTP1Connection {
         var end = bytes.count
         if var rate = current?.sendRate {
             let allowance = rate.allowance(at: loop.now)
-            let ready = rate.ready(for: min(end - from, rate.burst), at: loop.now)
+            let resumeTime = rate.ready(for: min(end - from, rate.burst), at: loop.now)
             current?.sendRate = rate
             guard allowance > 0 else {
-                pace(until: ready)
+                pace(until: resumeTime)
                 return false
             }
             end = min(end, from + allowance)
@@ -146,9 +148,9 @@ extension HTTP1Connection {
             mayWrite = false
             return false
         }
-        let before = feed.sent
+        let contentBefore = feed.contentOctetsSent
         feed.advance(count)
-        recordWritten(content: feed.sent - before)
+        recordWritten(content: feed.contentOctetsSent - contentBefore)
         return true
     }
 
@@ -157,7 +159,7 @@ extension HTTP1Connection {
 
     /// Records that the kernel has accepted bytes, of which `content` were content.
     func recordWritten(content: Int64) {
-        // After an upgrade there is no exchange to record anything for.
+        // After an upgrade there is no exchange whose metrics or deadlines would change.
         guard current != nil else {
             notifyIfDrained()
             return
@@ -166,22 +168,23 @@ extension HTTP1Connection {
         current?.deadlines.handle(.wrote, at: loop.now)
         guard content > 0 else { return }
         current?.sendRate?.spend(Int(content), at: loop.now)
-        current?.metrics.requestContentBytes = feed.sent
-        current?.exchange.sink.sentContent(feed.sent)
+        current?.metrics.requestContentBytes = feed.contentOctetsSent
+        current?.exchange.sink.sentContent(feed.contentOctetsSent)
     }
 
-    /// Has the kernel send a slice of a file, if it can; returns false when nothing more can be sent now.
+    /// Sends a slice of a file with `sendfile(2)`, or through memory where that is impossible or slower. Returns false when
+    /// nothing more can be sent now.
     func sendFile(_ file: FileSource, offset: Int64, remaining: Int64) throws(TransportError) -> Bool {
         guard channel.isTransparent, !route.isSameHost else {
             return try sendFileThroughMemory(file, offset: offset, remaining: remaining)
         }
-        var limit = Int(clamping: min(remaining, Self.fileStep))
+        var limit = Int(clamping: min(remaining, Self.fileOctetsPerCall))
         if var rate = current?.sendRate {
             let allowance = rate.allowance(at: loop.now)
-            let ready = rate.ready(for: min(limit, rate.burst), at: loop.now)
+            let resumeTime = rate.ready(for: min(limit, rate.burst), at: loop.now)
             current?.sendRate = rate
             guard allowance > 0 else {
-                pace(until: ready)
+                pace(until: resumeTime)
                 return false
             }
             limit = min(limit, allowance)
@@ -197,7 +200,7 @@ extension HTTP1Connection {
         }
         switch outcome {
         case .bytes(let count):
-            recordSent(file, to: position, left: remaining - Int64(count), count)
+            recordSent(file, to: position, remaining: remaining - Int64(count), count)
             return true
         case .wouldBlock:
             mayWrite = false
@@ -207,15 +210,15 @@ extension HTTP1Connection {
         }
     }
 
-    /// Records that the kernel has accepted `count` bytes of a file; `left` bytes from `offset` on are still to be sent.
-    private func recordSent(_ file: FileSource, to offset: Int64, left: Int64, _ count: Int) {
-        feed.sent += Int64(count)
-        feed.state = left == 0 ? .done : .file(file, offset: offset, remaining: left)
+    /// Records that the kernel has accepted `count` bytes of a file; `remaining` bytes from `offset` on are still to be sent.
+    private func recordSent(_ file: FileSource, to offset: Int64, remaining: Int64, _ count: Int) {
+        feed.contentOctetsSent += Int64(count)
+        feed.state = remaining == 0 ? .done : .file(file, offset: offset, remaining: remaining)
         recordWritten(content: Int64(count))
     }
 
-    /// Reads a slice of a file into memory and sends it: for TLS, and for a peer on this machine, where that is faster. Bytes
-    /// that the channel does not accept are read again.
+    /// Reads a slice of a file into memory and sends it. TLS needs this, and for a peer on this machine it is faster than
+    /// `sendfile(2)`. Bytes that the channel does not accept are read again.
     func sendFileThroughMemory(
         _ file: FileSource, offset: Int64, remaining: Int64
     ) throws(TransportError) -> Bool {
@@ -223,10 +226,10 @@ extension HTTP1Connection {
         var limit = Int(clamping: min(remaining, Int64(size)))
         if var rate = current?.sendRate {
             let allowance = rate.allowance(at: loop.now)
-            let ready = rate.ready(for: min(limit, rate.burst), at: loop.now)
+            let resumeTime = rate.ready(for: min(limit, rate.burst), at: loop.now)
             current?.sendRate = rate
             guard allowance > 0 else {
-                pace(until: ready)
+                pace(until: resumeTime)
                 return false
             }
             limit = min(limit, allowance)
@@ -239,18 +242,18 @@ extension HTTP1Connection {
             var space = whole._mutatingExtracting(first: limit)
             filled = try file.descriptor.read(into: &space, at: offset)
         } catch { throw .file(error) }
-        guard case .bytes(let ready) = filled else { throw file.tooShort }
+        guard case .bytes(let readCount) = filled else { throw file.tooShort }
         let outcome: WriteOutcome
         do throws(ChannelFailure) {
-            outcome = try channel.send([], from: 0, buffer.span.extracting(first: ready))
+            outcome = try channel.send([], from: 0, buffer.span.extracting(first: readCount))
         } catch { throw error.transportError(host: route.host, port: route.port) }
         guard case .bytes(let count) = outcome else {
             mayWrite = false
             return false
         }
-        recordSent(file, to: offset + Int64(count), left: remaining - Int64(count), count)
-        // The socket's buffer is full; the loop reports when the socket is writable.
-        if count < ready, channel.isTransparent { mayWrite = false }
+        recordSent(file, to: offset + Int64(count), remaining: remaining - Int64(count), count)
+        // After a partial write the socket's buffer is full; the loop reports when the socket is writable.
+        if count < readCount, channel.isTransparent { mayWrite = false }
         return mayWrite
     }
 
@@ -259,7 +262,7 @@ extension HTTP1Connection {
         let bound = LoopBound(self, on: loop)
         let exchange = current?.exchange
         source.next { [loop] piece in
-            // Never synchronously: a source that always has data would otherwise grow the stack.
+            // In a loop job, and never synchronously: a source that always has data would otherwise grow the stack.
             _ = loop.execute { bound.value.sourceReplied(piece, for: exchange) }
         }
     }
@@ -289,8 +292,8 @@ extension HTTP1Connection {
         armDeadline()
     }
 
-    /// Ends the request once all its bytes have been given to the channel. Returns whether the end itself has framing that can be
-    /// sent now.
+    /// Ends the request, all of whose content has been passed to the channel. Returns true if the end needs framing, which the
+    /// caller sends next.
     func endRequest() throws(TransportError) -> Bool {
         guard case .exchanging(.sending, _) = machine.state else {
             // While the content waits for `100 Continue`, the peer is not slow to accept it.
@@ -303,7 +306,7 @@ extension HTTP1Connection {
             } catch { throw .http(host: route.host, port: route.port, error) }
             if feed.hasOutput { return true }
         }
-        // TLS has accepted the last bytes, but not the kernel: `write` calls this again when it has.
+        // TLS has accepted the last bytes, but the kernel has not: `write` calls this function again when it has.
         guard !channel.hasPendingOutput else {
             mayWrite = false
             return false

@@ -2,9 +2,9 @@
 
 import LupineHTTP
 
-/// Splicing: moves content from the socket into a file, without passing it through the codec.
+/// Splicing: the kernel moves content from the socket into a file, without passing it through the codec.
 extension HTTP1Connection {
-    /// Writes the content from now on into a file: through a pipe in the kernel if the framing, the channel and the rate limit
+    /// Writes all content that follows into a file: through a pipe in the kernel if the framing, the channel and the rate limit
     /// allow it, and through memory otherwise.
     func beginSplice(_ target: FileTarget, _ framing: BodyFraming) {
         let usesPipe: Bool =
@@ -15,14 +15,14 @@ extension HTTP1Connection {
         splice = SpliceTransfer(target, usesPipe: usesPipe)
     }
 
-    /// Moves content from the socket to the file without reading it into memory. Returns false when the caller must stop reading;
-    /// true also if there is no pipe, after which the caller reads through memory.
-    func spliceStep(_ splice: SpliceTransfer) -> Bool {
+    /// Moves content from the socket to the file without reading it into memory. Returns false when the caller must stop reading.
+    /// Returns true also if no pipe could be created: the caller then reads into memory.
+    func moveContent(with splice: SpliceTransfer) -> Bool {
         guard let exchange = current?.exchange else { return false }
         let limit = current?.contentRemaining ?? Int64(Int.max)
-        let outcome: SpliceTransfer.Step
+        let outcome: SpliceTransfer.MoveResult
         do throws(TransportError) {
-            outcome = try splice.step(from: channel, limit: limit, host: route.host, port: route.port)
+            outcome = try splice.move(from: channel, limit: limit, host: route.host, port: route.port)
         } catch {
             fail(error)
             return false
@@ -32,7 +32,7 @@ extension HTTP1Connection {
             current?.metrics.responseContentBytes += Int64(count)
             reduceContentRemaining(count)
             recordReceived(count)
-            // The codec has not seen this content; its position must include it.
+            // The codec has not parsed this content; it must count it as received.
             codec.skipContent(count)
             let isComplete = current?.contentRemaining == 0
             if isComplete { self.splice = nil }
@@ -41,7 +41,8 @@ extension HTTP1Connection {
             case .pause: if current?.exchange === exchange { pause() }
             case .enough: _ = endDelivery()
             }
-            // While the exchange is paused or suspended, its end is held back: `proceed` gets it from the codec later.
+            // Lets the codec report the end of the response. If the exchange is paused or suspended, `continueReading` does that
+            // later.
             if isComplete, mayDecode, !isSuspended { handleInput([UInt8]().span) }
             return machine.state != .closed
         case .withoutPipe: return true

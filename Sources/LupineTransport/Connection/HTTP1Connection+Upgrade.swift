@@ -2,24 +2,24 @@
 
 import LupineHTTP
 
-/// The connection after an upgrade: exchanges bytes with an `UpgradeHandler`.
+/// The connection after an upgrade to another protocol: it passes bytes to and from an `UpgradeHandler`.
 extension HTTP1Connection {
     /// The state of an upgraded connection.
     final class Upgrade {
-        /// The connection and its handler, until the end.
+        /// The object by which the handler sends, and the handler; nil once the handler must not be called.
         var endpoint: (connection: UpgradedConnection, handler: any UpgradeHandler)?
         /// Whether the handler accepts bytes now.
         var acceptsBytes = true
-        /// How the connection ends; set when the peer has closed while bytes wait. The connection ends once they have been sent.
-        var end: End?
+        /// Set when the peer has closed while bytes wait to be sent: how the connection ends once they have been sent.
+        var pendingEnd: End?
         /// Whether a call of the handler's `drained` is scheduled.
-        var drainedIsDue = false
+        var isDrainedCallScheduled = false
 
         /// How the connection ends; a nil error is an orderly close.
         struct End { let error: TransportError? }
     }
 
-    /// Ends the exchange, and hands the connection to the handler that the sink names. `bytes` were received after the head.
+    /// Ends the exchange, and passes the connection to the handler that the sink returns. `bytes` were received after the head.
     func beginUpgrade(_ bytes: Span<UInt8>) {
         guard let ended = current else { return }
         _ = machine.handle(.upgraded)
@@ -31,7 +31,7 @@ extension HTTP1Connection {
         startKeepAliveProbes()
         let connection = UpgradedConnection(self, on: loop)
         let handler = ended.exchange.sink.upgraded(connection)
-        // The sink may have closed the connection it was just given.
+        // The sink may have closed the connection in `upgraded`.
         if machine.state == .upgraded { upgrade.endpoint = (connection, handler) }
         var metrics = ended.metrics
         metrics.responseEnd = loop.now
@@ -52,7 +52,7 @@ extension HTTP1Connection {
 
     /// Continues to read after the handler has answered `.pause`.
     func resumeUpgraded() {
-        guard machine.state == .upgraded, let upgrade, !upgrade.acceptsBytes, upgrade.end == nil else {
+        guard machine.state == .upgraded, let upgrade, !upgrade.acceptsBytes, upgrade.pendingEnd == nil else {
             return
         }
         upgrade.acceptsBytes = true
@@ -60,32 +60,35 @@ extension HTTP1Connection {
         yieldReading()
     }
 
-    /// Sends bytes of the handler, and returns how many wait in memory; nil if nothing can be sent any more.
+    /// Sends bytes of the handler. Returns how many bytes wait in memory; nil if the connection can send no more.
     func sendUpgraded(_ bytes: [UInt8]) -> Int? {
-        // Nothing is collected after a write failure: the handler's `closed` reports it, after the bytes that arrived before it.
+        // After a write failure, no bytes are stored. The handler's `closed` reports the failure, after all received bytes.
         guard machine.state == .upgraded, writeFailure == nil else { return nil }
         feed.append(bytes)
         write()
         guard machine.state == .upgraded, writeFailure == nil else { return nil }
-        // Bytes that TLS holds count as one: the result is not 0 while a call of `drained` is to follow.
-        return channel.hasPendingOutput ? max(feed.waiting, 1) : feed.waiting
+        // The number of bytes that wait inside TLS is unknown and counts as 1: the result is 0 only if no call of `drained`
+        // follows.
+        return channel.hasPendingOutput ? max(feed.waitingOctets, 1) : feed.waitingOctets
     }
 
     /// Whether nothing waits to be sent, neither in the feed nor in the channel.
     private var isDrained: Bool { !feed.hasOutput && !channel.hasPendingOutput }
 
-    /// Called after bytes have been sent: tells the handler if none wait any more.
+    /// Called after bytes have been sent. If no more wait, calls the handler's `drained`, or ends a connection whose peer has
+    /// closed.
     func notifyIfDrained() {
         guard machine.state == .upgraded, isDrained else { return }
-        if let end = upgrade?.end { return endSoon(end) }
+        if let end = upgrade?.pendingEnd { return endSoon(end) }
         notifyDrained()
     }
 
-    /// Handles the peer's end of stream. The peer may still read, so waiting bytes are sent first.
+    /// Handles the end of the peer's stream. The peer may still read, so waiting bytes are sent before the connection closes.
+    /// `error` is nil for an orderly end.
     func upgradedPeerClosed(_ error: TransportError?) {
         guard error == nil, !isDrained else { return endUpgrade(error) }
         upgrade?.acceptsBytes = false
-        upgrade?.end = Upgrade.End(error: error)
+        upgrade?.pendingEnd = Upgrade.End(error: error)
         write()
     }
 
@@ -99,12 +102,12 @@ extension HTTP1Connection {
         }
     }
 
-    /// Calls the handler's `drained` in a separate loop job: a handler that sends more in it would otherwise grow the stack.
+    /// Calls the handler's `drained` in a separate loop job: a handler that sends more from there would otherwise grow the stack.
     func notifyDrained() {
-        guard let upgrade, !upgrade.drainedIsDue else { return }
-        upgrade.drainedIsDue = true
+        guard let upgrade, !upgrade.isDrainedCallScheduled else { return }
+        upgrade.isDrainedCallScheduled = true
         loop.executeOnLoop {
-            upgrade.drainedIsDue = false
+            upgrade.isDrainedCallScheduled = false
             if self.isDrained { upgrade.endpoint?.handler.drained() }
         }
     }

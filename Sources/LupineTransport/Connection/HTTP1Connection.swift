@@ -3,23 +3,23 @@
 import LupineHTTP
 import LupineTLS
 
-/// One HTTP/1.1 connection: performs the decisions of `HTTP1Machine`, on its loop.
+/// One HTTP/1.1 connection: reports events to `HTTP1Machine` and performs the machine's actions, on its loop.
 ///
 /// It moves bytes between the channel, the codec and the current exchange, runs the time-outs, and returns itself to the pool.
-/// Between exchanges it owns no large buffer: reads use the loop's.
+/// It owns no large buffer between exchanges: it reads into a buffer of the loop.
 final class HTTP1Connection: Carrier {
     var machine = HTTP1Machine()
     var codec: ClientCodec
 
-    /// The current exchange.
-    var current: Current?
+    /// The current exchange; nil while the connection is idle, drains a response, or was upgraded.
+    var current: CurrentExchange?
     /// The framing and content that are being sent.
     var feed = ContentFeed()
-    /// Bytes that were read and not handled, because the consumer paused.
-    var unread: [UInt8] = []
-    /// Whether the connection has yielded to others, and continues to write in its next turn.
+    /// Bytes that were read and wait to be handled, because the consumer paused or the owner suspended the exchange.
+    var unhandledInput: [UInt8] = []
+    /// Whether a loop job that continues to write is scheduled.
     var isWriteDue = false
-    /// Whether the connection has yielded to others, and continues to read in its next turn.
+    /// Whether a loop job that continues to read is scheduled.
     var isReadDue = false
     /// The failures so far; nil while there are none, so that an intact connection allocates nothing for them.
     private var failures: Failures?
@@ -31,6 +31,7 @@ final class HTTP1Connection: Carrier {
     var responseKeepsAlive = true
 
     var deadlineTimer: (token: EventLoop.TimerToken, at: Instant)?
+    /// Fires when the content is sent although `100 Continue` has not arrived.
     var continueTimer: EventLoop.TimerToken?
     /// Fires when the rate limit allows more bytes.
     var paceTimer: EventLoop.TimerToken?
@@ -42,7 +43,7 @@ final class HTTP1Connection: Carrier {
     var upgrade: Upgrade?
 
     /// The state of one exchange, separate from the connection, so that an idle connection does not hold memory for it.
-    final class Current {
+    final class CurrentExchange {
         let exchange: Exchange
         var metrics: ExchangeMetrics
         var deadlines: TransferDeadlines
@@ -55,7 +56,7 @@ final class HTTP1Connection: Carrier {
         var bodyFraming = BodyFraming.none
         /// The octets of content that are still to be received; nil if the length is unknown.
         var contentRemaining: Int64?
-        /// Whether the owner has suspended the exchange.
+        /// The last value of `Exchange.isSuspended` that the connection has handled.
         var isSuspended = false
         /// Whether the response arrived before all content was sent, and no more of the content is sent.
         var hasStoppedSending = false
@@ -63,17 +64,17 @@ final class HTTP1Connection: Carrier {
         init(_ exchange: Exchange, _ metrics: consuming ExchangeMetrics) {
             self.exchange = exchange
             self.metrics = metrics
-            deadlines = TransferDeadlines(exchange.options.timeouts, at: exchange.began)
+            deadlines = TransferDeadlines(exchange.options.timeouts, at: exchange.createdAt)
         }
     }
 
-    /// The errors of a connection that is broken but has input left, or broke while it was idle.
+    /// The errors of a connection that failed while writing, and may still read input, or that broke while it was idle.
     private final class Failures {
         var ofWriting: TransportError?
         var whileIdle: TransportError?
     }
 
-    /// The error of a failed write: nothing more is sent, and what the peer has sent is still read.
+    /// The error of a failed write. The connection sends nothing more, and still reads what the peer has sent.
     var writeFailure: TransportError? {
         get { failures?.ofWriting }
         set {
@@ -92,20 +93,20 @@ final class HTTP1Connection: Carrier {
     }
 
     /// Identifies the connection's timers in `timerEnded`.
-    enum Tag: Int { case deadline, continueWait, pace, drain }
+    enum TimerTag: Int { case deadline, continueWait, pace, drain }
 
-    /// How much of an unwanted body may remain for it to be read in order to keep the connection: less than arrives in one round
-    /// trip.
+    /// How many octets of an unwanted body the connection reads and discards in order to stay usable; a larger rest closes it.
+    /// Typically these arrive within one round trip.
     static let drainLimit = 64 * 1024
     /// How long the remainder may take to arrive: longer than it takes to open a new connection.
     static let drainTimeout = Interval.seconds(1)
-    /// How long the end of an exchange is held back for the remainder: about the time that a new connection takes, plus the
-    /// kernel's delayed acknowledgement, which delays servers that send head and content separately.
+    /// How long the end of an exchange waits for the remainder: about the time that a new connection takes, plus the delayed
+    /// acknowledgement of this kernel, for which a server that sends head and content separately may wait.
     static let endDelay = Interval.milliseconds(100)
     /// How many times the connection reads, or writes, before it yields to the loop's other connections.
-    static let stepsPerTurn = 16
-    /// The limit of file bytes for one system call: with a fast peer, a longer one would block the loop.
-    static let fileStep: Int64 = 1 << 20
+    static let operationsPerTurn = 16
+    /// The limit of file octets for one system call. With a fast peer, a longer call would block the loop.
+    static let fileOctetsPerCall: Int64 = 1 << 20
 
     init(
         _ channel: consuming ByteChannel, _ registration: Registration, _ id: ConnectionID,
@@ -122,22 +123,23 @@ final class HTTP1Connection: Carrier {
 
     // MARK: an exchange begins
 
-    // If an exchange has begun already, the deadline timer starts the probes.
-    override func opened() { if machine.state == .idle { startKeepAliveProbes() } }
+    // If an exchange has begun already, `timerEnded` starts the probes with the deadline timer.
+    override func didOpen() { if machine.state == .idle { startKeepAliveProbes() } }
 
     /// Carries out an exchange; the pool has leased the connection to it.
     override func run(_ exchange: Exchange) {
         loop.preconditionOnLoop()
-        // Bytes that arrived while the connection was idle belong to no exchange: they must not be taken for this response.
+        // Bytes that arrived while the connection was idle belong to no exchange. Reading them now closes the connection, so that
+        // they are not parsed as this exchange's response.
         if machine.state == .idle, mayRead { read() }
-        var metrics = metrics(ofBeginning: exchange)
+        var metrics = initialMetrics(of: exchange)
         do throws(TransportError) {
             guard try exchange.begin(on: LoopBound<Carrier>(self, on: loop), loop: loop, of: pool) else {
                 return decline(exchange)
             }
         } catch { return refuse(exchange, error, metrics) }
         guard machine.state == .idle else {
-            // The connection broke between being leased and this turn; no byte has been sent.
+            // The connection broke after the pool leased it; no byte of the request has been sent.
             pool.replayOrFail(
                 exchange, metrics,
                 idleFailure ?? .http(host: route.host, port: route.port, .truncated(.beforeHead)),
@@ -147,19 +149,19 @@ final class HTTP1Connection: Carrier {
         }
         let now = loop.now
         metrics.requestStart = now
-        let current = Current(exchange, metrics)
+        let current = CurrentExchange(exchange, metrics)
         if let rate = exchange.options.receiveRate { current.receiveRate = RateLimit(rate: rate, at: now) }
         if let rate = exchange.options.sendRate { current.sendRate = RateLimit(rate: rate, at: now) }
         let announcement = exchange.content.announcement
-        let holdsContent =
+        let waitsForContinue =
             exchange.options.continueTimeout != nil && announcement != .none && announcement != .known(0)
         do throws(HTTPError) {
             if route.usesProxy {
                 let head = try headForProxy(exchange.head)
-                try codec.send(head, body: announcement, expectContinue: holdsContent, into: &feed.output)
+                try codec.send(head, body: announcement, expectContinue: waitsForContinue, into: &feed.output)
             } else {
                 try codec.send(
-                    exchange.head, body: announcement, expectContinue: holdsContent, into: &feed.output)
+                    exchange.head, body: announcement, expectContinue: waitsForContinue, into: &feed.output)
             }
         } catch { return refuse(exchange, .http(host: route.host, port: route.port, error), current.metrics) }
         wasUsed = true
@@ -168,17 +170,17 @@ final class HTTP1Connection: Carrier {
         self.current = current
         responseKeepsAlive = true
         keepAliveHint = KeepAlive()
-        _ = machine.handle(.begin(holdsContent ? .awaitingContinue : .sending))
+        _ = machine.handle(.begin(waitsForContinue ? .awaitingContinue : .sending))
         exchange.observation?.leased(
             current.metrics, to: exchange.origin, sending: feed.output, at: now)
         exchange.sink.begins(on: loop, over: route.evidence)
         // The sink may have cancelled the exchange.
         guard self.current === current else { return }
-        if holdsContent, let timeout = exchange.options.continueTimeout {
-            continueTimer = loop.schedule(at: now + timeout, self, tag: Tag.continueWait.rawValue)
+        if waitsForContinue, let timeout = exchange.options.continueTimeout {
+            continueTimer = loop.schedule(at: now + timeout, self, tag: TimerTag.continueWait.rawValue)
         }
-        if !holdsContent { feedContent(exchange.content) }
-        // Requests of one turn are sent together at its end, so that a sleeping peer is woken once for all of them.
+        if !waitsForContinue { feedContent(exchange.content) }
+        // At the end of the turn all connections write their requests, so that a sleeping peer wakes once for all of them.
         loop.atTurnEnd(self)
     }
 
@@ -203,7 +205,7 @@ final class HTTP1Connection: Carrier {
         return head
     }
 
-    /// Makes the content the next thing to send, after its framing. The pieces of a stream are framed when they arrive.
+    /// Prepares the content to be sent, after its framing. The pieces of a stream are framed when they arrive.
     func feedContent(_ content: OutgoingContent) {
         switch content {
         case .none: feed.state = .done
@@ -229,7 +231,7 @@ final class HTTP1Connection: Carrier {
 
     /// Cancels the exchange with `error`.
     override func cancel(_ exchange: Exchange, _ error: TransportError) {
-        // An exchange that has left this connection has stored its cancellation itself.
+        // An exchange that has left this connection ends with the error stored in `Exchange.cancellation`.
         guard current?.exchange === exchange else { return }
         perform(machine.handle(.cancel), .failure(error))
     }
@@ -238,10 +240,10 @@ final class HTTP1Connection: Carrier {
     /// discarded, so that the connection can be reused.
     override func skip(_ exchange: Exchange) {
         guard current?.exchange === exchange else { return }
-        // `endDelivery` handles a paused response like one that is being received.
+        // `endDelivery` expects a response that is being received, not a paused one.
         _ = machine.handle(.resume)
         guard case .exchanging(_, .receiving) = machine.state else { return cancel(exchange, .cancelled) }
-        if endDelivery() { proceed() }
+        if endDelivery() { continueReading() }
     }
 
     /// Called when the consumer accepts content again.
@@ -252,7 +254,7 @@ final class HTTP1Connection: Carrier {
             beginSplice(target, framing)
         }
         current?.deadlines.handle(.readingResumed, at: loop.now)
-        if !isSuspended { proceed() }
+        if !isSuspended { continueReading() }
         armDeadline()
     }
 
@@ -281,16 +283,16 @@ final class HTTP1Connection: Carrier {
         write()
         if writeFailure != nil { readRemainingInput() }
         if case .exchanging(_, .paused) = machine.state { return armDeadline() }
-        proceed()
+        continueReading()
         armDeadline()
     }
 
-    /// Handles the bytes in `unread`, then reads from the channel.
-    func proceed() {
-        // Emptied first: `handleInput` stores the bytes in `unread` again that it cannot handle yet.
-        var kept: [UInt8] = []
-        swap(&kept, &unread)
-        handleInput(kept.span)
+    /// Handles the bytes in `unhandledInput`, then reads from the channel.
+    func continueReading() {
+        // Emptied first, because `handleInput` stores the bytes that it cannot handle yet in `unhandledInput` again.
+        var input: [UInt8] = []
+        swap(&input, &unhandledInput)
+        handleInput(input.span)
         read()
     }
 
@@ -305,13 +307,13 @@ final class HTTP1Connection: Carrier {
         perform(machine.handle(.close), .failure(error))
     }
 
-    /// Ends the exchange because of a local error, which a replay cannot fix, and closes the connection.
+    /// Ends the exchange because of an error that sending it again cannot fix, and closes the connection.
     func fail(_ error: TransportError) {
         if machine.state == .upgraded { return endUpgrade(error) }
         perform(machine.handle(.broken), .failure(error))
     }
 
-    /// Handles a lost connection. An exchange that may be replayed is sent again on a fresh one.
+    /// Closes a connection that is lost. If the exchange may be replayed, the pool sends it again on a fresh connection.
     func connectionLost(_ error: TransportError) {
         if machine.state == .upgraded { return endUpgrade(error) }
         if machine.state == .idle { idleFailure = error }
@@ -325,11 +327,11 @@ final class HTTP1Connection: Carrier {
         pool.replayOrFail(
             current.exchange, metrics, error, requestBegan: current.requestBegan,
             connectionWasReused: metrics.isReused)
-        // This comes last, for the reason given in `perform`.
-        pool.lost(id)
+        // Must come last: see `perform`.
+        pool.connectionClosed(id)
     }
 
-    /// Sends the held content: the peer answered `100 Continue`, or the wait for it timed out.
+    /// Sends the content that waited for `100 Continue`: the answer has arrived, or has not arrived in time.
     func releaseContent() {
         guard machine.handle(.release).releasesContent, let exchange = current?.exchange else { return }
         cancelContinueTimer()
@@ -339,11 +341,11 @@ final class HTTP1Connection: Carrier {
         armDeadline()
     }
 
-    /// Performs the machine's actions. If the exchange ends, it ends with `result`; but an exchange that has received all it
-    /// needs succeeds despite an error.
+    /// Performs the machine's actions. If the exchange ends, it ends with `result`. An error in `result` is ignored if the action
+    /// is `succeed`, because the consumer has all it needs.
     func perform(_ actions: HTTP1Machine.Actions, _ result: Result<Fields, TransportError>) {
         let result = actions.exchange == .succeed ? result.flatMapError { _ in .success(Fields()) } : result
-        var ended: Current?
+        var ended: CurrentExchange?
         if actions.exchange != .keep {
             ended = current.take()
             discardExchangeState()
@@ -355,26 +357,26 @@ final class HTTP1Connection: Carrier {
         switch actions.connection {
         case .keep: end(ended, result)
         case .returnToPool:
-            // Returned to the pool first, so that a request started from the completion can reuse it.
+            // Returned to the pool first, so that a request that the completion handler starts can reuse the connection.
             returnToPool(keepAliveHint)
             end(ended, result)
         case .close:
             closeSocket()
-            // This comes last: when the pool has been shut down and loses its last connection, it reports that it has ended, and
-            // every exchange must have ended by then.
+            // Must come last: when a pool that is shut down loses its last connection, it reports its end, and every exchange
+            // must have ended by then.
             end(ended, result)
-            pool.lost(id)
+            pool.connectionClosed(id)
         }
     }
 
-    /// Ends an exchange that has left the connection, if there is one.
-    private func end(_ ended: Current?, _ result: Result<Fields, TransportError>) {
+    /// Reports the end of an exchange that is no longer `current`; does nothing if `ended` is nil.
+    private func end(_ ended: CurrentExchange?, _ result: Result<Fields, TransportError>) {
         guard let ended else { return }
         ended.metrics.responseEnd = loop.now
         ended.exchange.end(result, ended.metrics)
     }
 
-    /// Discards the state of the exchange.
+    /// Discards the timers and buffers of the exchange that ends.
     func discardExchangeState() {
         cancelContinueTimer()
         if let timer = paceTimer { loop.cancel(timer) }
@@ -383,10 +385,10 @@ final class HTTP1Connection: Carrier {
         feed.clear()
     }
 
-    /// Reports to the pool that the connection carries no exchange any more. `hint` is the response's Keep-Alive field.
+    /// Reports to the pool that the connection is idle again. `hint` is the response's Keep-Alive field.
     func returnToPool(_ hint: KeepAlive) {
         // The pool may run the next exchange before this returns.
-        pool.finished(id, .reusable(hint), at: loop.now)
+        pool.exchangeFinished(on: id, .reusable(hint), at: loop.now)
         if machine.state == .idle { startKeepAliveProbes() }
     }
 
@@ -398,7 +400,7 @@ final class HTTP1Connection: Carrier {
         if let timer = deadlineTimer { loop.cancel(timer.token) }
         deadlineTimer = nil
         cancelContinueTimer()
-        unread = []
+        unhandledInput = []
         feed = ContentFeed()
     }
 
@@ -409,15 +411,15 @@ final class HTTP1Connection: Carrier {
 
     // MARK: time
 
-    /// Makes sure that a timer fires no later than the next deadline. A deadline that moves back leaves the timer unchanged: it
-    /// fires too early and is set again. So moving bytes needs no timer operation.
+    /// Makes sure that a timer fires no later than the next deadline. If a deadline moves to a later time, the timer stays, fires
+    /// too early and is set again. So sending or receiving bytes needs no timer operation.
     func armDeadline() {
         guard let current else { return }
         let deadline = current.deadlines.next?.instant ?? .distantFuture
         let next = min(deadline, keepAliveProbesStart ?? .distantFuture)
         guard next < deadlineTimer?.at ?? .distantFuture else { return }
         if let timer = deadlineTimer { loop.cancel(timer.token) }
-        deadlineTimer = (loop.schedule(at: next, self, tag: Tag.deadline.rawValue), next)
+        deadlineTimer = (loop.schedule(at: next, self, tag: TimerTag.deadline.rawValue), next)
     }
 
     /// Called when the remainder of a skipped response has not arrived within `endDelay`, or later within `drainTimeout`.
@@ -426,15 +428,15 @@ final class HTTP1Connection: Carrier {
         if machine.state == .draining {
             return perform(machine.handle(.drainLimitExceeded), .success(Fields()))
         }
-        drainTimer = loop.schedule(at: loop.now + Self.drainTimeout, self, tag: Tag.drain.rawValue)
+        drainTimer = loop.schedule(at: loop.now + Self.drainTimeout, self, tag: TimerTag.drain.rawValue)
         perform(machine.handle(.remainderIsLate), .success(Fields()))
         read()
     }
 
-    /// Continues to read and write at `instant`, when the rate limit allows it.
+    /// Sets the timer that continues to read and write at `instant`, when the rate limit allows it.
     func pace(until instant: Instant) {
         guard paceTimer == nil else { return }
-        paceTimer = loop.schedule(at: instant, self, tag: Tag.pace.rawValue)
+        paceTimer = loop.schedule(at: instant, self, tag: TimerTag.pace.rawValue)
     }
 }
 
@@ -443,6 +445,7 @@ extension HTTP1Connection: LoopChannel {
         if !readiness.isDisjoint(with: .closed) { peerIsClosing = true }
         let isReadable = !readiness.isDisjoint(with: [.readable, .closed])
         if isReadable { channel.becameReadable(isClosing: peerIsClosing) }
+        // A socket that was writable before reports it again with other events: then there is nothing to continue.
         if readiness.contains(.writable), !mayWrite || channel.hasPendingOutput {
             mayWrite = true
             write()
@@ -466,7 +469,7 @@ extension HTTP1Connection: TurnEndListener {
 
 extension HTTP1Connection: TimerTarget {
     func timerEnded(tag: Int, reason: TimerReason) {
-        switch Tag(rawValue: tag) {
+        switch TimerTag(rawValue: tag) {
         case .deadline:
             deadlineTimer = nil
             guard reason == .due, let current else { return }

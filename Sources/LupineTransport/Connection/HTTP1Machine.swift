@@ -5,19 +5,20 @@
 /// Pure: no socket, clock or codec. `HTTP1Connection` reports events and performs the returned actions. The two halves of an
 /// exchange have separate states, since a response may begin, and even end, while its request is still being sent.
 struct HTTP1Machine: ~Copyable {
+    /// The states, each with the states that may follow it.
     enum State: Hashable {
         case idle  // → exchanging, closed
         case exchanging(RequestState, ResponseState)  // → idle, skipping, upgraded, closed
-        /// The consumer needs no more of the response. The connection reads and discards the short remainder, and holds the end
-        /// of the exchange back for a moment, so that a request started from the completion can reuse the connection.
+        /// The consumer needs no more of the response. The connection reads and discards the short remainder. It delays the end
+        /// of the exchange for a moment, so that a request that the completion handler starts can reuse the connection.
         case skipping  // → idle, draining, closed
         /// The exchange has ended for the layer above; the connection still reads and discards the remainder of its response.
         case draining  // → idle, closed
         case upgraded  // → closed
         case closed
     }
-    // The halves and their events are the same as in `StreamExchangeMachine`: they are not shared, so that each machine shows its
-    // whole table of transitions.
+    // Both states and their events are the same as in `StreamExchangeMachine`: they are not shared, so that each machine shows
+    // its whole table of transitions.
 
     /// The state of the request.
     enum RequestState: Hashable {
@@ -37,13 +38,13 @@ struct HTTP1Machine: ~Copyable {
     enum Event: Hashable {
         /// An exchange begins: `.awaitingContinue` if its content is held back, `.sending` otherwise.
         case begin(RequestState)
-        /// The peer asked for the content, or the wait for `100 Continue` timed out.
+        /// The content may be sent: the peer answered `100 Continue`, or the wait for that answer timed out.
         case release
         case requestSent
         case headReceived
         case pause
         case resume
-        /// The last octet of a response has been read.
+        /// The last octet of a response has been read; `reusable` says whether the connection can carry another exchange.
         case responseEnded(reusable: Bool)
         /// The consumer needs no more of the response.
         case enough(remainder: Remainder)
@@ -62,14 +63,15 @@ struct HTTP1Machine: ~Copyable {
     /// How much of an unwanted body remains: little enough to read it in order to keep the connection, or more.
     enum Remainder: Hashable { case short, long }
 
-    /// One field per kind of effect: effects combine without combined cases.
+    /// The actions that follow from an event: one for the exchange, one for the connection, one for the content.
     struct Actions: Hashable {
         var exchange = ExchangeAction.keep
         var connection = ConnectionAction.keep
-        /// Whether the held content may be sent now.
+        /// Whether the content that waited for `100 Continue` may be sent now.
         var releasesContent = false
     }
     enum ExchangeAction: Hashable {
+        /// Let it continue.
         case keep
         /// End it successfully.
         case succeed
@@ -77,6 +79,7 @@ struct HTTP1Machine: ~Copyable {
         case fail
     }
     enum ConnectionAction: Hashable {
+        /// Leave it as it is.
         case keep
         /// Return it to the pool for reuse.
         case returnToPool
@@ -88,8 +91,8 @@ struct HTTP1Machine: ~Copyable {
 
     private(set) var state = State.idle
 
-    /// The only writer of `state`. The events `begin`, `requestSent`, `headReceived`, `pause`, `resume` and `upgraded` need no
-    /// action, so their callers discard the result.
+    /// Changes the state for an event, and returns the actions to perform; nothing else changes the state. The events `begin`,
+    /// `requestSent`, `headReceived`, `pause`, `resume` and `upgraded` need no action, so their callers discard the result.
     mutating func handle(_ event: Event) -> Actions {
         let transition =
             switch state {
@@ -104,7 +107,8 @@ struct HTTP1Machine: ~Copyable {
         return transition.actions
     }
 
-    // In each table, late calls of the layer above have no effect.
+    // Each function below is the table of transitions of one state. A late call of the layer above, such as a cancellation
+    // after the end, changes nothing.
 
     private static func whenIdle(_ event: Event) -> Transition {
         switch event {
@@ -126,7 +130,7 @@ struct HTTP1Machine: ~Copyable {
         case (_, _, .requestSent):
             return (.exchanging(.sent, response), Actions())
         case (_, .awaitingHead, .headReceived):
-            // A final response to held content means that the peer does not want the content: it is never sent.
+            // If the content still waits for `100 Continue`, the peer does not want it: it is never sent.
             return (.exchanging(request, .receiving), Actions())
         case (_, .receiving, .pause):
             return (.exchanging(request, .paused), Actions())

@@ -2,44 +2,44 @@
 
 import LupineHTTP
 
-/// How streams and the connection end, and what becomes of their exchanges.
+/// How streams and the connection end, and what happens to their exchanges.
 ///
-/// A completion may close the connection, or start a request that gets it: `completionDepth` puts the close off until the
-/// completions have returned.
+/// A completion, which is a call to a sink that its exchange has ended, may close the connection or start a request on it. So
+/// `completionDepth` delays a close until all completions have returned.
 extension HTTP2Connection {
     /// Ends one stream because of a local error or a cancellation; the connection continues.
     func fail(_ stream: HTTP2Stream, _ error: TransportError) {
         perform(stream.machine.handle(.cancel), on: stream, .failure(error))
     }
 
-    /// Performs the machine's actions. If the exchange ends, it ends with `result`; but an exchange that has received all it
-    /// needs succeeds despite an error.
+    /// Performs the machine's actions. If the exchange ends, it ends with `result`. An error in `result` is ignored if the action
+    /// is `succeed`, because the consumer has all it needs.
     func perform(
         _ actions: StreamExchangeMachine.Actions, on stream: HTTP2Stream,
         _ result: Result<Fields, TransportError>
     ) {
         guard actions.exchange != .keep, isCarrying(stream) else { return }
-        if case .failure = result { keepGathered(of: stream) }
+        if case .failure = result { finishSplice(of: stream) }
         var result = actions.exchange == .succeed ? result.flatMapError { _ in .success(Fields()) } : result
         if let error = stream.deferredCancellation { result = .failure(error) }
         remove(stream)
-        // The machine sends RST_STREAM only if a half of the stream is open.
+        // `HTTP2Machine` sends RST_STREAM only if a half of the stream is still open.
         machine.reset(stream.id, .cancel)
         writeSoon()
         completionDepth += 1
-        // Returned to the pool first, so that a request started from the completion can reuse it.
+        // Returned to the pool first, so that a request that the completion starts can reuse the connection.
         returnToPool()
         reportEnd(result, of: stream)
         completionDepth -= 1
-        closeIfDue()
+        closeIfPending()
     }
 
-    /// Handles a stream that the peer has not processed: its exchange is sent again, if possible.
+    /// Ends a stream that the peer has not processed; the pool sends its exchange again, if possible.
     func sendAgain(_ stream: HTTP2Stream, _ error: TransportError) {
         if stream.tunnel != nil { return fail(stream, error) }
         if let error = stream.deferredCancellation { return fail(stream, error) }
         guard stream.machine.handle(.broken).exchange == .fail else {
-            // The consumer needs no more of the response.
+            // The consumer needs no more of the response, so the exchange succeeds.
             return perform(.init(exchange: .succeed), on: stream, .failure(error))
         }
         remove(stream)
@@ -50,67 +50,68 @@ extension HTTP2Connection {
             requestBegan: stream.requestBegan, connectionWasReused: stream.metrics.isReused,
             isUnprocessed: true)
         completionDepth -= 1
-        closeIfDue()
+        closeIfPending()
     }
 
-    /// Ends the connection. Streams with undelivered content still deliver it, followed by the error. The pool sends the other
-    /// exchanges again if they may be replayed, and fails them otherwise.
+    /// Ends the connection because of an error, and closes the socket. Streams with undelivered content still deliver it, and
+    /// then the error. The pool sends the other exchanges again if they may be replayed, and fails them otherwise.
     func end(_ error: TransportError) {
         guard life == .open else { return }
         failure = error
         for stream in streams.ordered where stream.holdsResponse && stream.heldEnd == nil {
             stream.heldEnd = .broken(error)
         }
-        let broken = streams.ordered.filter { $0.heldEnd == nil }
-        closeSocket(delivering: broken.count < streams.count)
+        let brokenStreams = streams.ordered.filter { $0.heldEnd == nil }
+        closeSocket(delivering: brokenStreams.count < streams.count)
         // Before the completions, so that a request started from one of them gets another connection.
         pool.retireConnection(id)
         completionDepth += 1
-        for stream in broken where isCarrying(stream) {
+        for stream in brokenStreams where isCarrying(stream) {
             if let error = stream.deferredCancellation {
                 fail(stream, error)
                 continue
             }
-            keepGathered(of: stream)
-            // The sink that `keepGathered` calls may have cancelled the exchange.
+            finishSplice(of: stream)
+            // The sink that `finishSplice` calls may have cancelled the exchange.
             guard isCarrying(stream) else { continue }
             guard stream.machine.handle(.broken).exchange == .fail else {
-                // The consumer needs no more of the response.
+                // The consumer needs no more of the response, so the exchange succeeds.
                 remove(stream)
                 stream.exchange.end(.success(Fields()), stream.metrics)
                 continue
             }
             remove(stream)
-            let error = truncated(stream, error)
+            let error = truncationError(of: stream, replacing: error)
             if let tunnel = stream.tunnel {
-                tunnel.ended(error)
+                tunnel.streamEnded(error)
                 continue
             }
             pool.replayOrFail(
                 stream.exchange, stream.metrics, attributed(error, to: stream.exchange),
                 requestBegan: stream.requestBegan, connectionWasReused: stream.isOnUsedConnection)
         }
-        failAwaiting(error)
+        failExchangesAwaitingSettings(error)
         completionDepth -= 1
-        // This comes last: when the pool has been shut down and loses its last connection, it reports that it has ended.
-        if life == .closed { return pool.lost(id) }
-        closeIfDue()
+        // Must come last: when a pool that is shut down loses its last connection, it reports its end.
+        if life == .closed { return pool.connectionClosed(id) }
+        closeIfPending()
     }
 
-    /// Closes the connection if that was put off, or reports its loss when the last stream has been delivered.
-    private func closeIfDue() {
+    /// Performs a delayed close. After the last delivery on a connection that is `delivering`, reports its end to the pool.
+    private func closeIfPending() {
         guard completionDepth == 0 else { return }
         if life == .delivering, streams.isEmpty {
             life = .closed
-            pool.lost(id)
-        } else if isCloseDue {
-            isCloseDue = false
+            pool.connectionClosed(id)
+        } else if isClosePending {
+            isClosePending = false
             close()
         }
     }
 
-    /// Returns a more exact error if the connection ended without an error code in the middle of the stream's response.
-    func truncated(_ stream: HTTP2Stream, _ error: TransportError) -> TransportError {
+    /// Returns a more exact error if the connection ended without an error code in the middle of the stream's response; otherwise
+    /// returns `error`.
+    func truncationError(of stream: HTTP2Stream, replacing error: TransportError) -> TransportError {
         guard case .http(let host, let port, .truncated(.beforeHead)) = error, stream.metrics.version != nil
         else { return error }
         let received = stream.metrics.responseContentBytes

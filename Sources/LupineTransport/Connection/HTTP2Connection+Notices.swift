@@ -2,9 +2,10 @@
 
 import LupineHTTP2
 
-/// Reports events of the connection and its streams to transfer observers. Without an observer no notice is created.
+/// Reports events of the connection and its streams to the transfer observers of the program. Without an observer, no notice is
+/// created.
 extension HTTP2Connection {
-    /// Reports that the transfer's request is sent on the stream.
+    /// Reports that a request is sent on the stream, and the peer's settings if they are known.
     func notifyOpened(_ stream: HTTP2Stream) {
         guard let observation = stream.exchange.observation else { return }
         observation.reportNotice(.opened(stream: stream.id.rawValue))
@@ -16,8 +17,8 @@ extension HTTP2Connection {
         notifyAll { _ in HTTP2Notice(machine.peerSettings) }
     }
 
-    /// Reports that content continues after its flow-control window has grown: the content of one stream or, if `id` is the
-    /// connection, of all stalled streams.
+    /// Reports that a flow-control window has grown, so that content can be sent again: the content of one stream or, if `id` is
+    /// the connection, of all stalled streams.
     func notifyWindow(of id: StreamID) {
         if id.isConnection {
             notifyAll { $0.isStalled ? windowOpened(of: $0) : nil }
@@ -31,7 +32,8 @@ extension HTTP2Connection {
         notifyAll { _ in .goAway(last: last.rawValue, code) }
     }
 
-    /// Returns the notice for a stream that may send again; nil while the other of its two windows is still closed.
+    /// Returns the notice for a stream that may send again. Returns nil while one of the two windows that limit the stream, its
+    /// own and the connection's, is still closed.
     private func windowOpened(of stream: HTTP2Stream) -> HTTP2Notice? {
         let room = machine.sendRoom(of: stream.id)
         return room > 0 ? .windowOpened(octets: room) : nil

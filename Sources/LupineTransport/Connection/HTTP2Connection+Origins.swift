@@ -4,14 +4,14 @@ import LupineHTTP
 
 /// Requests to origins other than the one that the connection was opened for (RFC 9113 §9.1.1).
 extension HTTP2Connection {
-    /// Whether an exchange is for another origin than the connection's.
-    private func isForeign(_ exchange: Exchange) -> Bool {
+    /// Whether an exchange is for another host than the one that the connection was opened for.
+    private func isForOtherOrigin(_ exchange: Exchange) -> Bool {
         exchange.origin.host != route.host && exchange.origin.unixPath == nil
     }
 
     /// Returns the error with the host of the exchange instead of the host that the connection was opened for.
     func attributed(_ error: TransportError, to exchange: Exchange) -> TransportError {
-        isForeign(exchange) ? error.replacingHost(with: exchange.origin.host) : error
+        isForOtherOrigin(exchange) ? error.replacingHost(with: exchange.origin.host) : error
     }
 
     /// Handles a 421 response: the server is not authoritative for the exchange's origin on this connection (RFC 9110
@@ -19,10 +19,11 @@ extension HTTP2Connection {
     /// delivered instead.
     func resendMisdirected(_ stream: HTTP2Stream) -> Bool {
         let exchange = stream.exchange
-        guard isForeign(exchange), exchange.content.isReplayable, exchange.replays < ReplayRule.mostReplays
+        guard isForOtherOrigin(exchange), exchange.content.isReplayable,
+            exchange.replays < ReplayRule.replayLimit
         else { return false }
-        pool.misdirected(exchange.origin)
-        // The 421 response does not count as a response of the exchange, which may therefore be sent again.
+        pool.requestMisdirected(to: exchange.origin)
+        // The replay rule allows no replay after a response has begun; the 421 response does not count as one.
         stream.metrics.responseStart = nil
         machine.reset(stream.id, .cancel)
         writeSoon()
@@ -32,7 +33,7 @@ extension HTTP2Connection {
 }
 
 extension TransportError {
-    /// The same error with another host.
+    /// Returns the same error with another host; an error that names no HTTP peer is returned unchanged.
     fileprivate func replacingHost(with host: String) -> TransportError {
         switch self {
         case .tls(_, let port, let error): .tls(host: host, port: port, error)

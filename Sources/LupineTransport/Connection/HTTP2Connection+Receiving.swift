@@ -11,11 +11,11 @@ extension HTTP2Connection {
         guard mayRead, life == .open, !isReading else { return }
         isReading = true
         var buffer = loop.borrowReadBuffer()
-        var steps = 0
+        var readCount = 0
         while mayRead, life == .open {
-            steps += 1
+            readCount += 1
             // A peer that sends without a pause would otherwise keep the loop in this turn.
-            if steps > Self.stepsPerTurn || steps > 1 && loop.isLate {
+            if readCount > Self.operationsPerTurn || readCount > 1 && loop.isLate {
                 yieldReading()
                 break
             }
@@ -23,7 +23,7 @@ extension HTTP2Connection {
         }
         loop.giveBack(readBuffer: buffer)
         isReading = false
-        caughtUp()
+        reportInputExhausted()
         // Everything that the peer sent before the write failure has been read.
         if let writeFailure, !mayRead, life == .open { return end(writeFailure) }
         if life == .open { writeSoon() }
@@ -32,7 +32,7 @@ extension HTTP2Connection {
     /// Reads once from the channel and handles the bytes.
     private func readOnce(into buffer: inout [UInt8]) {
         let outcome: ReadOutcome
-        let room = buffer.count
+        let capacity = buffer.count
         do throws(ChannelFailure) {
             var space = buffer.mutableSpan
             outcome = try channel.receive(into: &space)
@@ -49,8 +49,8 @@ extension HTTP2Connection {
             peerClosed()
         case .bytes(let count):
             lastReceived = loop.now
-            // Keeps reading while the peer is closing: its end of stream is still to come.
-            if !peerIsClosing, !channel.mayHoldMore(after: count, of: room) { mayRead = false }
+            // While the peer is closing, `mayRead` stays true: the next read gets the end of the stream.
+            if !peerIsClosing, !channel.mayHoldMore(after: count, of: capacity) { mayRead = false }
             handleInput(buffer.span.extracting(first: count))
         }
     }
@@ -63,7 +63,7 @@ extension HTTP2Connection {
         end(.tls(host: route.host, port: route.port, .renegotiation))
     }
 
-    /// Lets the loop's other connections run; this one continues in its next turn.
+    /// Schedules a loop job that continues to read, so that the loop's other connections run first.
     private func yieldReading() {
         guard !isReadDue else { return }
         isReadDue = true
@@ -74,14 +74,14 @@ extension HTTP2Connection {
         }
     }
 
-    /// Called when the peer has closed; nothing more will arrive.
+    /// Called at the end of the peer's stream; nothing more will arrive.
     private func peerClosed() {
         end(
             goAwayError ?? writeFailure
                 ?? .http(host: route.host, port: route.port, .truncated(.beforeHead)))
     }
 
-    /// The error of the peer's GOAWAY, if its code is not NO_ERROR. It explains the close that follows.
+    /// The error with the code of the peer's GOAWAY; nil for NO_ERROR. It explains why the peer then closes the connection.
     private var goAwayError: TransportError? {
         guard let goAwayCode, goAwayCode != .noError else { return nil }
         return http2Error(.goAway(goAwayCode))
@@ -111,7 +111,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// Handles an event; `bytes` are those that its ranges refer to.
+    /// Handles an event of the machine. The ranges in the event refer to `bytes`.
     private func handle(_ event: HTTP2Event, of bytes: Span<UInt8>) {
         switch event {
         case .needMore, .settingsAcknowledged, .settings, .windowOpened, .goAway, .pong:
@@ -121,7 +121,7 @@ extension HTTP2Connection {
             stream.metrics.responseHeadBytes += headOctets
             updateDeadlines(.interim, of: stream)
             if stream.holdsHeads {
-                stream.heldInterim.append(head)
+                stream.heldInterimHeads.append(head)
             } else {
                 stream.exchange.sink.receivedInterim(head)
             }
@@ -136,7 +136,7 @@ extension HTTP2Connection {
             receivedContent(bytes.extracting(range), of: stream)
         case .end(let id, let trailers):
             guard let stream = streams[id] else { return }
-            if stream.machine.state == .skipping || stream.takesContent && stream.heldContent.isEmpty {
+            if stream.machine.state == .skipping || stream.acceptsContent && stream.heldContent.isEmpty {
                 responseEnded(stream, trailers)
             } else {
                 stream.heldEnd = .complete(trailers: trailers)
@@ -146,12 +146,12 @@ extension HTTP2Connection {
             if let stream = streams[id] { streamBroke(stream, transportError(of: error)) }
         case .refused(let id):
             if let stream = streams[id] { sendAgain(stream, http2Error(.refused)) }
-        case .request, .priority: break  // for servers
+        case .request, .priority: break  // only a server gets these
         }
     }
 
-    /// Returns the error for a broken stream. A head over a limit fails with the same error as over HTTP/1.1: the limits are
-    /// those of `ParserLimits`.
+    /// Returns the error for a broken stream. A head that exceeds a limit of `ParserLimits` fails with the same error as over
+    /// HTTP/1.1.
     private func transportError(of error: HTTP2StreamError) -> TransportError {
         guard case .headerList(.limitExceeded(let limit, let allowed)) = error else {
             return http2Error(HTTP2Failure(error))
@@ -180,18 +180,18 @@ extension HTTP2Connection {
         case .goAway(let last, let code, _):
             goAwayCode = code
             notifyGoAway(last: last, code)
-            // The peer will not process the streams above `last`. Clients use odd identifiers (RFC 9113 §5.1.1), so half of
-            // `last`, rounded up, is the number of streams up to it.
+            // The peer will not process the streams with an identifier above `last`. Clients use odd identifiers (RFC 9113
+            // §5.1.1), so half of `last`, rounded up, is the number of streams up to that identifier.
             let rejectsStreams = streams.ordered.contains { $0.id > last }
-            let processed = Int(last.rawValue / 2 + last.rawValue % 2)
-            pool.retireConnection(id, carried: rejectsStreams ? processed : nil)
+            let processedCount = Int(last.rawValue / 2 + last.rawValue % 2)
+            pool.retireConnection(id, carried: rejectsStreams ? processedCount : nil)
         case .needMore, .pong, .interim, .response, .content, .end, .reset, .failed, .refused, .request,
             .priority:
             break
         }
     }
 
-    /// Records that a part of a response arrived on a stream, and returns the stream; nil if it has ended.
+    /// Records that a head or content of a response arrived on a stream. Returns the stream; nil if it has ended.
     private func recordReceipt(on id: StreamID) -> HTTP2Stream? {
         guard let stream = streams[id] else { return nil }
         wasAnswered = true
@@ -200,7 +200,7 @@ extension HTTP2Connection {
         return stream
     }
 
-    /// Handles the peer's RST_STREAM.
+    /// Called when the peer has sent RST_STREAM.
     private func streamWasReset(_ id: StreamID, _ code: HTTP2ErrorCode) {
         guard let stream = streams[id] else { return }
         stream.exchange.observation?.reportNotice(.reset(code))
@@ -214,7 +214,7 @@ extension HTTP2Connection {
         streamBroke(stream, http2Error(.reset(code)))
     }
 
-    /// Handles a broken stream. The consumer receives the error after the content that arrived before it.
+    /// Ends a stream because of an error. The consumer first receives the content that arrived before the error.
     private func streamBroke(_ stream: HTTP2Stream, _ error: TransportError) {
         guard stream.holdsResponse else {
             return perform(stream.machine.handle(.broken), on: stream, .failure(error))
@@ -223,7 +223,7 @@ extension HTTP2Connection {
         stopSending(stream)
     }
 
-    /// Stops sending the request's content, and with it the write time-out.
+    /// Stops sending the request's content. The write time-out then ends, as if the source had no content.
     private func stopSending(_ stream: HTTP2Stream) {
         stream.hasStoppedSending = true
         updateDeadlines(.sourceDry, of: stream)
@@ -231,8 +231,8 @@ extension HTTP2Connection {
 
     // MARK: the head
 
-    /// Delivers the head in `pendingHead`. `next` is the event after the head, and shows whether the stream ends with the head;
-    /// nil if the connection has failed.
+    /// Delivers the head in `pendingHead`. `next` is the event after the head, which shows whether the stream ends with the head.
+    /// It is nil if the connection has failed.
     private func deliverPendingHead(before next: HTTP2Event?) {
         guard let (stream, head) = pendingHead.take(), isCarrying(stream) else { return }
         var endsStream = false
@@ -249,13 +249,13 @@ extension HTTP2Connection {
     /// Delivers the heads that arrived while the exchange was suspended.
     func deliverHeldHeads(of stream: HTTP2Stream) {
         var interim: [ResponseHead] = []
-        swap(&interim, &stream.heldInterim)
+        swap(&interim, &stream.heldInterimHeads)
         for head in interim where isCarrying(stream) { stream.exchange.sink.receivedInterim(head) }
         guard isCarrying(stream), let (head, framing) = stream.heldHead.take() else { return }
         receivedHead(head, framing, of: stream)
     }
 
-    /// Returns the framing that the same response would have in HTTP/1.1.
+    /// Returns the framing that the same response would have in HTTP/1.1, which sinks expect.
     private func framing(of head: ResponseHead, on stream: HTTP2Stream, endsStream: Bool) -> BodyFraming {
         let code = head.status.code
         if stream.exchange.options.isWebSocket, head.status.kind == .successful { return .handover }
@@ -273,12 +273,11 @@ extension HTTP2Connection {
         exchange.observation?.received(head, stream.metrics, at: loop.now)
         if let timer = stream.continueTimer.take() { loop.cancel(timer) }
         _ = stream.machine.handle(.headReceived)
-        scheduleCaughtUp(of: stream)
+        recordInput(of: stream)
         if case .exchanging(.sending, _) = stream.machine.state, exchange.options.stopsSendingWhenAnswered,
             framing != .handover
         {
-            stream.hasStoppedSending = true
-            updateDeadlines(.sourceDry, of: stream)
+            stopSending(stream)
         }
         let plan = exchange.sink.receivedHead(head, framing: framing)
         guard isCarrying(stream) else { return }
@@ -293,13 +292,13 @@ extension HTTP2Connection {
 
     // MARK: content
 
-    /// Delivers content to the consumer, and holds what the consumer does not accept now.
+    /// Delivers content to the consumer, and stores in `heldContent` what the consumer does not accept now.
     private func receivedContent(_ bytes: Span<UInt8>, of stream: HTTP2Stream) {
         stream.metrics.responseContentBytes += Int64(bytes.count)
         if stream.machine.state == .skipping { return machine.consumed(bytes.count, on: stream.id) }
-        scheduleCaughtUp(of: stream)
+        recordInput(of: stream)
         var delivered = 0
-        if stream.takesContent, stream.heldContent.isEmpty {
+        if stream.acceptsContent, stream.heldContent.isEmpty {
             delivered = deliver(bytes, of: stream)
             guard needsContent(of: stream) else {
                 return machine.consumed(bytes.count - delivered, on: stream.id)
@@ -308,13 +307,13 @@ extension HTTP2Connection {
         stream.heldContent.append(bytes.extracting(droppingFirst: delivered))
     }
 
-    /// Whether the stream's content is still needed, now or later.
+    /// Whether the consumer may still need content of the stream.
     private func needsContent(of stream: HTTP2Stream) -> Bool {
         isCarrying(stream) && stream.machine.state != .skipping
     }
 
-    /// Delivers as much as the rate limit and the consumer accept now. Returns the number of delivered octets; the caller must
-    /// hold the others, unless the stream has ended.
+    /// Delivers as much as the rate limit and the consumer accept now. Returns the number of delivered octets. The caller must
+    /// store the others, unless the stream has ended.
     private func deliver(_ bytes: Span<UInt8>, of stream: HTTP2Stream) -> Int {
         let count = receiveAllowance(bytes.count, of: stream)
         guard count > 0 else { return 0 }
@@ -335,20 +334,21 @@ extension HTTP2Connection {
         return count
     }
 
-    /// Returns how many of `count` octets the rate limit allows to deliver now; a timer delivers the others.
+    /// Returns how many of `count` octets the rate limit allows to deliver now. Sets a timer to deliver the others, if any.
     private func receiveAllowance(_ count: Int, of stream: HTTP2Stream) -> Int {
         guard var rate = stream.receiveRate else { return count }
         let allowed = min(count, rate.allowance(at: loop.now))
         rate.spend(allowed, at: loop.now)
         if allowed < count, stream.receivePaceTimer == nil {
-            let ready = rate.ready(for: min(count - allowed, rate.burst), at: loop.now)
-            stream.receivePaceTimer = schedule(.receivePace, of: stream, at: ready)
+            let resumeTime = rate.ready(for: min(count - allowed, rate.burst), at: loop.now)
+            stream.receivePaceTimer = schedule(.receivePace, of: stream, at: resumeTime)
         }
         stream.receiveRate = rate
         return allowed
     }
 
-    /// Passes content to the file of a splice, the tunnel or the sink, and returns the demand.
+    /// Passes content to the file of a splice (a transfer into a file), to the tunnel or to the sink. Returns whether the
+    /// consumer accepts more. Throws if the file cannot be written.
     private func passToConsumer(
         _ bytes: Span<UInt8>, of stream: HTTP2Stream
     ) throws(TransportError) -> Demand {
@@ -375,8 +375,8 @@ extension HTTP2Connection {
         updateDeadlines(.readingPaused, of: stream)
     }
 
-    /// Handles a consumer that needs no more of the response. The input that has been read is handled before the stream is reset:
-    /// most short responses are complete by then, and need no reset.
+    /// Ends the delivery to a consumer that needs no more of the response. The stream is reset at the end of the turn, after the
+    /// input that has been read: most short responses are complete by then, and need no reset.
     func endDelivery(of stream: HTTP2Stream) {
         guard case .exchanging(_, .receiving) = stream.machine.state else { return }
         _ = stream.machine.handle(.enough)
@@ -387,11 +387,11 @@ extension HTTP2Connection {
         writeSoon()
     }
 
-    /// Delivers held content, as much as the consumer accepts.
+    /// Delivers as much of the held content as the consumer accepts, and the end of the response if nothing is left.
     func deliverHeldContent(of stream: HTTP2Stream) {
-        guard stream.takesContent, stream.receivePaceTimer == nil else { return }
-        // Scheduled even if no content is held: the sink may have buffered some before it paused.
-        scheduleCaughtUp(of: stream)
+        guard stream.acceptsContent, stream.receivePaceTimer == nil else { return }
+        // Recorded even if no content is held: the sink may have buffered some before it paused.
+        recordInput(of: stream)
         if !stream.heldContent.isEmpty {
             // Resets the read time-out: the content waited here, and the peer was not slow.
             updateDeadlines(.received, of: stream)
@@ -405,17 +405,18 @@ extension HTTP2Connection {
                 machine.consumed(held.count - delivered, on: stream.id)
             }
         }
-        if isCarrying(stream), stream.takesContent, stream.heldContent.isEmpty,
+        if isCarrying(stream), stream.acceptsContent, stream.heldContent.isEmpty,
             let end = stream.heldEnd.take()
         {
             switch end {
             case .complete(let trailers): responseEnded(stream, trailers)
             case .broken(let error):
-                perform(stream.machine.handle(.broken), on: stream, .failure(truncated(stream, error)))
+                let exactError = truncationError(of: stream, replacing: error)
+                perform(stream.machine.handle(.broken), on: stream, .failure(exactError))
             }
         }
-        // During a read, `read` calls `caughtUp` itself.
-        if !isReading { caughtUp() }
+        // During a read, `read` calls `reportInputExhausted` itself.
+        if !isReading { reportInputExhausted() }
         writeSoon()
     }
 
@@ -438,34 +439,34 @@ extension HTTP2Connection {
         apply(stream.exchange.sink.spliced(written), of: stream)
     }
 
-    /// Writes gathered content to the file of a splice when the stream has failed, and ends the splice.
-    func keepGathered(of stream: HTTP2Stream) {
+    /// Ends the splice of a stream that has failed: writes the content gathered so far to the file.
+    func finishSplice(of stream: HTTP2Stream) {
         guard let splice = stream.splice else { return }
         stream.splice = nil
-        // The write error is ignored: the stream has failed already, with an error that explains more.
+        // A write error is ignored: the error with which the stream has failed already explains more.
         guard let written = try? splice.writeGathered() else { return }
         _ = stream.exchange.sink.spliced(written)
     }
 
-    /// Adds the stream to those whose sinks `caughtUp` will tell.
-    private func scheduleCaughtUp(of stream: HTTP2Stream) {
-        guard !stream.needsCaughtUp else { return }
-        stream.needsCaughtUp = true
-        awaitingCaughtUp.append(stream)
+    /// Adds the stream to `streamsWithInput`, so that `reportInputExhausted` calls its sink.
+    private func recordInput(of stream: HTTP2Stream) {
+        guard !stream.isInStreamsWithInput else { return }
+        stream.isInStreamsWithInput = true
+        streamsWithInput.append(stream)
     }
 
-    /// Tells the sinks of streams that received input that no more is available for now, so that they may deliver what they have
-    /// buffered.
-    func caughtUp() {
-        while let stream = awaitingCaughtUp.popLast() {
-            stream.needsCaughtUp = false
-            guard isCarrying(stream), stream.takesContent, stream.tunnel == nil else { continue }
+    /// Tells the sinks of all streams in `streamsWithInput` that no more input is available for now, so that they may deliver
+    /// what they have buffered.
+    func reportInputExhausted() {
+        while let stream = streamsWithInput.popLast() {
+            stream.isInStreamsWithInput = false
+            guard isCarrying(stream), stream.acceptsContent, stream.tunnel == nil else { continue }
             do throws(TransportError) { try writeGathered(of: stream) } catch {
                 fail(stream, error)
                 continue
             }
-            guard isCarrying(stream), stream.takesContent else { continue }
-            apply(stream.exchange.sink.caughtUp(), of: stream)
+            guard isCarrying(stream), stream.acceptsContent else { continue }
+            apply(stream.exchange.sink.inputExhausted(), of: stream)
         }
     }
 }

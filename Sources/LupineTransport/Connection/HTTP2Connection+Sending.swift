@@ -3,20 +3,21 @@
 import LupineHTTP
 import LupineHTTP2
 
-/// Sending: writes frames of all streams to the channel, one frame of each in turn, as fast as the kernel, the windows, the
-/// rate limits and the content sources allow.
+/// Sending: writes frames of all streams to the channel, one frame of each stream after the other. The kernel, the flow-control
+/// windows, the rate limits and the content sources limit the speed.
 extension HTTP2Connection {
-    /// How many octets of output are collected before they are written.
-    private static let outputRoom = 64 * 1024
-    /// The limit of content in one DATA frame: the size that every peer accepts (RFC 9113 §4.2). The next stream follows then.
+    /// The number of octets of output after which no more frames are collected before they are written.
+    private static let outputLimit = 64 * 1024
+    /// The limit of content in one DATA frame: the size that every peer accepts (RFC 9113 §4.2). After each frame, the next
+    /// stream may send.
     private static let frameContentLimit = 16 * 1024
 
-    /// The content argument of `ByteChannel.send`: content is part of `output` here.
-    private static let nothing: [UInt8] = []
+    /// The last argument of `ByteChannel.send`. It is empty, because the content is in `output` here.
+    private static let noContent: [UInt8] = []
 
     // MARK: a request's content
 
-    /// Makes the request's content the next thing to send, and queues the stream.
+    /// Prepares the request's content to be sent, and queues the stream.
     func beginContent(of stream: HTTP2Stream) {
         switch stream.exchange.content {
         case .none: stream.feed.state = .done
@@ -28,7 +29,7 @@ extension HTTP2Connection {
         enqueue(stream)
     }
 
-    /// Sends the held content: the peer answered `100 Continue`, or the wait for it timed out.
+    /// Sends the content that waited for `100 Continue`: the answer has arrived, or has not arrived in time.
     func releaseContent(of stream: HTTP2Stream) {
         guard isCarrying(stream), stream.machine.handle(.release).releasesContent else { return }
         if let timer = stream.continueTimer.take() { loop.cancel(timer) }
@@ -48,7 +49,7 @@ extension HTTP2Connection {
     /// which they stalled.
     func enqueueAll() {
         var waiting: [HTTP2Stream] = []
-        swap(&waiting, &stalled)
+        swap(&waiting, &stalledStreams)
         for stream in waiting {
             stream.isStalled = false
             if isCarrying(stream) { enqueue(stream) }
@@ -71,15 +72,15 @@ extension HTTP2Connection {
     /// Sends as much as is available and the kernel accepts.
     func write() {
         guard life == .open, writeFailure == nil, flushChannel() else { return }
-        var steps = 0
+        var writeCount = 0
         while mayWrite, life == .open, writeFailure == nil {
             if outputStart == output.count { fillOutput() }
             guard life == .open, outputStart < output.count else { break }
-            steps += 1
-            if steps > Self.stepsPerTurn { return yieldWriting() }
+            writeCount += 1
+            if writeCount > Self.operationsPerTurn { return yieldWriting() }
             let outcome: WriteOutcome
             do throws(ChannelFailure) {
-                outcome = try channel.send(output, from: outputStart, Self.nothing.span)
+                outcome = try channel.send(output, from: outputStart, Self.noContent.span)
             } catch { return failWriting(error.transportError(host: route.host, port: route.port)) }
             guard case .bytes(let count) = outcome else {
                 mayWrite = false
@@ -100,41 +101,42 @@ extension HTTP2Connection {
         }
         outputStart += count
         guard outputStart == output.count else { return }
-        // Keeps the buffer unless large heads have made it grow.
-        output.removeAll(keepingCapacity: output.capacity <= 2 * Self.outputRoom)
+        // Keeps the buffer's memory, unless large heads have made it grow beyond its usual size.
+        output.removeAll(keepingCapacity: output.capacity <= 2 * Self.outputLimit)
         outputStart = 0
         if !channel.hasPendingOutput { outputWasWritten() }
     }
 
-    /// Collects the next output: the machine's frames, and content of all streams that have some, in turn.
+    /// Collects the next output: the frames that the machine has prepared, and one DATA frame of each queued stream after the
+    /// other.
     private func fillOutput() {
         output.removeAll(keepingCapacity: true)
         outputStart = 0
         takeOutput()
-        while output.count < Self.outputRoom, life == .open, let stream = nextSender() {
+        while output.count < Self.outputLimit, life == .open, let stream = nextSender() {
             do throws(TransportError) {
                 if try appendFrame(of: stream), isCarrying(stream) { enqueue(stream) } else { stall(stream) }
             } catch { fail(stream, error) }
         }
-        // Once more, for trailers and the frames of failed streams: new streams may have begun in place of those.
+        // Once more, for trailers, for RST_STREAM frames of failed streams, and for heads of streams that began meanwhile.
         if life == .open { takeOutput() }
     }
 
-    /// Adds a stream whose turn came while the connection's window was closed to `stalled`.
+    /// Adds a stream that could not send because the connection's window was closed to `stalledStreams`.
     private func stall(_ stream: HTTP2Stream) {
         guard machine.sendRoom == 0, !stream.isStalled, isCarrying(stream), stream.isSending else { return }
         stream.isStalled = true
-        stalled.append(stream)
+        stalledStreams.append(stream)
     }
 
     /// Sends PRIORITY_UPDATE frames for streams whose urgency has changed, one for each (RFC 9218 §7.1).
     private func sendPriorityUpdates() {
-        guard !reprioritised.isEmpty else { return }
-        for stream in reprioritised where isCarrying(stream) && stream.sentUrgency != stream.urgency {
+        guard !reprioritisedStreams.isEmpty else { return }
+        for stream in reprioritisedStreams where isCarrying(stream) && stream.sentUrgency != stream.urgency {
             stream.sentUrgency = stream.urgency
             machine.sendPriority(stream.urgency.fieldValue.utf8.span, of: stream.id)
         }
-        reprioritised = []
+        reprioritisedStreams = []
     }
 
     /// Takes the machine's output, and records the streams whose heads are in it.
@@ -145,7 +147,7 @@ extension HTTP2Connection {
         machine.takeOutput(into: &output)
     }
 
-    /// Lets the loop's other connections run; this one continues in its next turn.
+    /// Schedules a loop job that continues to write, so that the loop's other connections run first.
     private func yieldWriting() {
         guard !isWriteDue else { return }
         isWriteDue = true
@@ -156,7 +158,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// Flushes output that the channel has accepted; returns false while some of it waits.
+    /// Sends output that TLS has accepted and the kernel has not; returns false while some of it waits.
     private func flushChannel() -> Bool {
         guard channel.hasPendingOutput else { return true }
         guard mayWrite else { return false }
@@ -172,11 +174,11 @@ extension HTTP2Connection {
         return life == .open
     }
 
-    /// Handles a write failure. The peer may have sent responses before it, so only sending stops now, and the connection ends
+    /// Handles a write failure. The peer may have sent responses before the failure, so only sending stops. The connection ends
     /// when all input has been read.
     private func failWriting(_ error: TransportError) {
         writeFailure = error
-        // Forces a read, since the poller reports input only once.
+        // Forces a read: the poller reports readable input only once, and may have done so already.
         mayRead = true
         // In a separate loop job: received bytes may be in the middle of being handled.
         let bound = LoopBound(self, on: loop)
@@ -188,9 +190,9 @@ extension HTTP2Connection {
         var written: [HTTP2Stream] = []
         swap(&written, &streamsInOutput)
         for stream in written where isCarrying(stream) {
-            if stream.feed.sent > stream.metrics.requestContentBytes {
-                stream.metrics.requestContentBytes = stream.feed.sent
-                if stream.tunnel == nil { stream.exchange.sink.sentContent(stream.feed.sent) }
+            if stream.feed.contentOctetsSent > stream.metrics.requestContentBytes {
+                stream.metrics.requestContentBytes = stream.feed.contentOctetsSent
+                if stream.tunnel == nil { stream.exchange.sink.sentContent(stream.feed.contentOctetsSent) }
             }
             guard isCarrying(stream), case .exchanging(let request, _) = stream.machine.state else {
                 continue
@@ -212,7 +214,7 @@ extension HTTP2Connection {
     }
 
     /// Sends the machine's last frames before the socket closes, if the kernel accepts them immediately. Sends nothing if a
-    /// request head is among them: that request can still be sent on another connection.
+    /// request head is among the frames: the pool may still send that request on another connection.
     func sendFinalFrames() {
         guard life == .open, writeFailure == nil, mayWrite, !channel.hasPendingOutput,
             openingStreams.isEmpty, outputStart == output.count
@@ -220,14 +222,14 @@ extension HTTP2Connection {
         output.removeAll(keepingCapacity: true)
         outputStart = 0
         machine.takeOutput(into: &output)
-        // The connection ends whether or not this succeeds.
-        if !output.isEmpty { _ = try? channel.send(output, from: 0, Self.nothing.span) }
+        // A failure is ignored: the connection ends in any case.
+        if !output.isEmpty { _ = try? channel.send(output, from: 0, Self.noContent.span) }
     }
 
     // MARK: content
 
-    /// Appends a frame of the stream's content to the output, or prepares one. Returns whether the stream may have more to send
-    /// now; false also if a window or the rate limit does not allow it.
+    /// Appends a DATA frame of the stream to the output, or asks the source for content. Returns whether the stream may have more
+    /// to send now. Returns false also if a window or the rate limit allows no more.
     private func appendFrame(of stream: HTTP2Stream) throws(TransportError) -> Bool {
         switch stream.feed.state {
         case .done:
@@ -240,12 +242,13 @@ extension HTTP2Connection {
                 try sendPiece(bytes, from: from, isLast: true, of: stream)
             }
         case .piece(let bytes, let from, _):
-            let isLast = stream.announcedLength == stream.feed.sent + Int64(bytes.count - from)
+            let isLast = stream.announcedLength == stream.feed.contentOctetsSent + Int64(bytes.count - from)
             return try sendPiece(bytes.span, from: from, isLast: isLast, of: stream)
         case .file(let file, let offset, let remaining):
             return try sendFile(file, offset: offset, remaining: remaining, of: stream)
         case .stream(let source):
-            // A request of which nothing has been sent may move to another connection, which then needs the first piece.
+            // The source is not asked before some of the request has been sent: until then, the request may move to another
+            // connection, which would need the content from its start.
             guard stream.requestBegan else { return false }
             if let tunnel = stream.tunnel { return try refillFeed(of: stream, from: tunnel, source) }
             stream.feed.state = .awaiting(source)
@@ -257,13 +260,13 @@ extension HTTP2Connection {
         }
     }
 
-    /// Returns how many of `count` octets the rate limit allows now; 0 when it requires a pause.
+    /// Returns how many of `count` octets the rate limit allows now. If it allows none, sets a timer and returns 0.
     private func sendAllowance(_ count: Int, of stream: HTTP2Stream) -> Int {
         guard var rate = stream.sendRate else { return count }
         let allowance = rate.allowance(at: loop.now)
         if allowance == 0 {
-            let ready = rate.ready(for: min(count, rate.burst), at: loop.now)
-            stream.sendPaceTimer = schedule(.sendPace, of: stream, at: ready)
+            let resumeTime = rate.ready(for: min(count, rate.burst), at: loop.now)
+            stream.sendPaceTimer = schedule(.sendPace, of: stream, at: resumeTime)
         }
         stream.sendRate = rate
         return min(count, allowance)
@@ -277,10 +280,10 @@ extension HTTP2Connection {
         let unsent = bytes.count - from
         let count = sendAllowance(min(unsent, Self.frameContentLimit), of: stream)
         guard count > 0 else { return false }
-        let taken = try beginDataFrame(count, endsStream: isLast && count == unsent, of: stream)
-        guard taken > 0 else { return false }
-        output.append(bytes, from..<from + taken)
-        stream.feed.advance(taken)
+        let frameOctets = try beginDataFrame(count, endsStream: isLast && count == unsent, of: stream)
+        guard frameOctets > 0 else { return false }
+        output.append(bytes, from..<from + frameOctets)
+        stream.feed.advance(frameOctets)
         if stream.isEndWritten { stream.feed.state = .done }
         return true
     }
@@ -289,9 +292,9 @@ extension HTTP2Connection {
     private func sendFile(
         _ file: FileSource, offset: Int64, remaining: Int64, of stream: HTTP2Stream
     ) throws(TransportError) -> Bool {
-        let room = min(Int(clamping: remaining), Self.frameContentLimit, machine.sendRoom(of: stream.id))
-        guard room > 0 else { return false }
-        let count = sendAllowance(room, of: stream)
+        let limit = min(Int(clamping: remaining), Self.frameContentLimit, machine.sendRoom(of: stream.id))
+        guard limit > 0 else { return false }
+        let count = sendAllowance(limit, of: stream)
         guard count > 0 else { return false }
         var buffer = loop.borrowFileBuffer()
         defer { loop.giveBack(fileBuffer: buffer) }
@@ -301,16 +304,17 @@ extension HTTP2Connection {
             var space = whole._mutatingExtracting(first: count)
             filled = try file.descriptor.read(into: &space, at: offset)
         } catch { throw .file(error) }
-        guard case .bytes(let ready) = filled else {
+        guard case .bytes(let readCount) = filled else {
             throw file.tooShort
         }
-        let taken = try beginDataFrame(ready, endsStream: Int64(ready) == remaining, of: stream)
-        output.append(buffer.span, 0..<taken)
-        stream.feed.sent += Int64(taken)
-        let left = remaining - Int64(taken)
+        let frameOctets = try beginDataFrame(
+            readCount, endsStream: Int64(readCount) == remaining, of: stream)
+        output.append(buffer.span, 0..<frameOctets)
+        stream.feed.contentOctetsSent += Int64(frameOctets)
+        let unsent = remaining - Int64(frameOctets)
         stream.feed.state =
-            left == 0 ? .done : .file(file, offset: offset + Int64(taken), remaining: left)
-        return taken > 0
+            unsent == 0 ? .done : .file(file, offset: offset + Int64(frameOctets), remaining: unsent)
+        return frameOctets > 0
     }
 
     /// Appends the header of a DATA frame for up to `count` octets to the output. Returns how many octets of content the caller
@@ -319,14 +323,16 @@ extension HTTP2Connection {
         _ count: Int, endsStream: Bool, of stream: HTTP2Stream
     ) throws(TransportError) -> Int {
         do throws(HTTP2SendError) {
-            let taken = try machine.sendContent(count, on: stream.id, endsStream: endsStream, into: &output)
-            guard taken > 0 || endsStream && count == 0 else { return 0 }
-            stream.sendRate?.spend(taken, at: loop.now)
-            if endsStream, taken == count { stream.isEndWritten = true }
+            let frameOctets = try machine.sendContent(
+                count, on: stream.id, endsStream: endsStream, into: &output)
+            // An empty frame is sent only to end the stream.
+            guard frameOctets > 0 || endsStream && count == 0 else { return 0 }
+            stream.sendRate?.spend(frameOctets, at: loop.now)
+            if endsStream, frameOctets == count { stream.isEndWritten = true }
             streamsInOutput.append(stream)
-            return taken
+            return frameOctets
         } catch {
-            // Content fails to be sent only if the stream or the connection accepts no more.
+            // `sendContent` throws only if the stream or the connection accepts no more frames.
             throw http2Error(.refused)
         }
     }
@@ -340,14 +346,14 @@ extension HTTP2Connection {
         let list = try headerList(of: exchange, announcement, urgency, expectContinue: expectContinue)
         do throws(HTTP2SendError) {
             let method = exchange.options.isWebSocket ? .connect : exchange.head.method
-            let stream = try machine.open(list, method: method, endsStream: endsStream)
-            return (stream, list)
+            let streamID = try machine.open(list, method: method, endsStream: endsStream)
+            return (streamID, list)
         } catch {
             switch error {
             case .headerListTooLarge(let size, let allowed):
                 throw http2Error(.requestTooLarge(size, allowed: allowed))
             case .connectionShuttingDown: pool.retireConnection(id)
-            // `capacityChanged` or `end` has told the pool already.
+            // The pool knows these states already, from `capacityChanged` or `end`.
             case .tooManyStreams, .connectionOver, .streamOver: break
             }
             return nil
@@ -385,7 +391,7 @@ extension HTTP2Connection {
             throw .http(host: route.host, port: route.port, error)
         }
         do throws(HTTP2SendError) { try machine.send(list, on: stream.id, endsStream: true) } catch {
-            // Every other error says that the stream or the connection no longer accepts frames.
+            // Every other error says that the stream or the connection accepts no more frames.
             guard case .headerListTooLarge(let size, let allowed) = error else { throw http2Error(.refused) }
             throw http2Error(.requestTooLarge(size, allowed: allowed))
         }
@@ -399,7 +405,7 @@ extension HTTP2Connection {
     private func requestPiece(from source: any ContentSource, for stream: HTTP2Stream) {
         let bound = LoopBound((self, stream), on: loop)
         source.next { [loop] piece in
-            // Never synchronously: a source that always has data would otherwise grow the stack.
+            // In a loop job, and never synchronously: a source that always has data would otherwise grow the stack.
             _ = loop.execute {
                 let (connection, stream) = bound.value
                 connection.sourceReplied(piece, for: stream)
@@ -413,14 +419,14 @@ extension HTTP2Connection {
         switch piece {
         case .bytes(let bytes):
             guard !bytes.isEmpty else { return requestPiece(from: source, for: stream) }
-            let total = stream.feed.sent + Int64(bytes.count)
+            let total = stream.feed.contentOctetsSent + Int64(bytes.count)
             if let announced = stream.announcedLength, total > announced {
                 return failLengthMismatch(stream, announced, supplied: total)
             }
             stream.feed.state = .piece(bytes, from: 0, source)
         case .end(let trailers):
-            if let announced = stream.announcedLength, stream.feed.sent != announced {
-                return failLengthMismatch(stream, announced, supplied: stream.feed.sent)
+            if let announced = stream.announcedLength, stream.feed.contentOctetsSent != announced {
+                return failLengthMismatch(stream, announced, supplied: stream.feed.contentOctetsSent)
             }
             stream.trailers = trailers
             stream.feed.state = .done

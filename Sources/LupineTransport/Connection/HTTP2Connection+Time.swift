@@ -2,10 +2,11 @@
 
 import LupineHTTP
 
-/// The time-outs of each exchange, and work that waits for a timer.
+/// The time-outs of each exchange, and the timers of its rate limits.
 extension HTTP2Connection {
-    /// Identifies a stream's timers in `timerEnded`: the two lowest bits of a timer's tag; the stream's identifier is above them.
-    enum Tag: Int { case deadline, continueWait, sendPace, receivePace }
+    /// Identifies a stream's timers in `timerEnded`. The value is in the two lowest bits of a timer's tag, and the stream's
+    /// identifier is in the bits above.
+    enum TimerTag: Int { case deadline, continueWait, sendPace, receivePace }
 
     /// Reports an event to the deadlines of a stream, and makes sure that a timer fires no later than the next deadline.
     func updateDeadlines(_ event: TransferDeadlines.Event, of stream: HTTP2Stream) {
@@ -17,11 +18,12 @@ extension HTTP2Connection {
     }
 
     /// Schedules a timer of a stream, which calls `timerEnded`.
-    func schedule(_ tag: Tag, of stream: HTTP2Stream, at instant: Instant) -> EventLoop.TimerToken {
+    func schedule(_ tag: TimerTag, of stream: HTTP2Stream, at instant: Instant) -> EventLoop.TimerToken {
         loop.schedule(at: instant, self, tag: Int(stream.id.rawValue) << 2 | tag.rawValue)
     }
 
-    /// Fails the exchange if one of its time-outs has expired, and sets the timer again otherwise.
+    /// Fails the exchange if one of its time-outs has expired. Otherwise the deadline has moved to a later time, and the timer is
+    /// set again.
     private func deadlineReached(_ stream: HTTP2Stream) {
         stream.deadlineTimer = nil
         guard let timeout = stream.deadlines.expired(at: loop.now) else {
@@ -31,7 +33,9 @@ extension HTTP2Connection {
         }
         // If nothing has arrived since the request was sent, the peer may be gone without having closed the connection: the pool
         // must lease it to no further exchange.
-        if let began = stream.metrics.requestStart, lastReceived <= began { pool.retireConnection(id) }
+        if let requestStart = stream.metrics.requestStart, lastReceived <= requestStart {
+            pool.retireConnection(id)
+        }
         fail(
             stream,
             TransportError(
@@ -42,12 +46,13 @@ extension HTTP2Connection {
 
 /// Detection of peers that are gone.
 extension HTTP2Connection {
-    /// Sends a PING after the head of the beginning request if the peer has been silent for `LivenessProbe.silence`.
+    /// Sends a PING after the head of a new request if the peer has been silent for `LivenessProbe.silence`.
     func pingIfSilent() {
-        guard let check = liveness.exchangeBegins(at: loop.now, lastReceived: lastReceived) else { return }
+        guard let checkTime = liveness.exchangeBegins(at: loop.now, lastReceived: lastReceived)
+        else { return }
         // The payload is irrelevant: any octet from the peer counts as an answer.
         machine.sendPing(0)
-        scheduleLivenessCheck(at: check)
+        scheduleLivenessCheck(at: checkTime)
     }
 
     private func scheduleLivenessCheck(at instant: Instant) {
@@ -58,7 +63,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// Ends the connection if its peer is gone. While that is doubtful, the pool leases it to no further exchange.
+    /// Ends the connection if its peer is gone. If that is uncertain, the pool leases the connection to no further exchange.
     private func checkLiveness() {
         // Reads first: bytes that arrived while the loop was busy show that the peer is alive.
         channel.becameReadable(isClosing: peerIsClosing)
@@ -71,7 +76,7 @@ extension HTTP2Connection {
         case .alive: break
         case .doubtful(let checkAgain):
             pool.retireConnection(id)
-            // `retireConnection` closes a connection that carries nothing.
+            // `retireConnection` has closed the connection if it carries no exchange.
             if life == .open { scheduleLivenessCheck(at: checkAgain) }
         case .gone: end(http2Error(.silent))
         }
@@ -83,7 +88,7 @@ extension HTTP2Connection: TimerTarget {
         guard let stream = streams[StreamID(UInt32(truncatingIfNeeded: tag >> 2))], reason == .due else {
             return
         }
-        switch Tag(rawValue: tag & 3) {
+        switch TimerTag(rawValue: tag & 3) {
         case .deadline: deadlineReached(stream)
         case .continueWait:
             stream.continueTimer = nil

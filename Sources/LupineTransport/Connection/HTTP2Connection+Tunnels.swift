@@ -3,14 +3,14 @@
 import LupineHTTP
 import LupineHTTP2
 
-/// Streams that become WebSocket tunnels.
+/// Streams that become WebSocket tunnels: after an extended CONNECT, their DATA frames carry the WebSocket (RFC 8441).
 extension HTTP2Connection {
     /// Returns whether an exchange that opens a WebSocket may be sent now. If the peer's settings have not arrived, parks the
-    /// exchange until they do; if they do not enable extended CONNECT (RFC 8441 §3), ends the exchange.
+    /// exchange until then. If they do not enable extended CONNECT (RFC 8441 §3), ends the exchange.
     func admitWebSocket(_ exchange: Exchange, _ metrics: ExchangeMetrics) -> Bool {
         guard machine.hasPeerSettings else {
             if exchange.awaitSettings(in: pool) {
-                awaitingSettings.append(exchange)
+                exchangesAwaitingSettings.append(exchange)
                 decline(exchange)
             } else {
                 refuse(exchange, exchange.cancellation ?? .cancelled, metrics)
@@ -28,25 +28,25 @@ extension HTTP2Connection {
     /// that waited.
     func peerSettingsArrived() {
         if machine.peerSettings.enableConnectProtocol { pool.acceptsWebSockets(id) }
-        submitAwaiting()
+        submitExchangesAwaitingSettings()
     }
 
-    /// Submits the exchanges that waited for the peer's settings to the pool, which gives them this connection if it still
-    /// exists.
-    func submitAwaiting() {
+    /// Submits the exchanges that waited for the peer's settings to the pool, which leases this connection to them if it is
+    /// still open.
+    func submitExchangesAwaitingSettings() {
         var waiting: [Exchange] = []
-        swap(&waiting, &awaitingSettings)
+        swap(&waiting, &exchangesAwaitingSettings)
         for exchange in waiting { exchange.submitAgain(to: pool) }
     }
 
     /// Fails the exchanges that waited for the peer's settings.
-    func failAwaiting(_ error: TransportError) {
+    func failExchangesAwaitingSettings(_ error: TransportError) {
         var waiting: [Exchange] = []
-        swap(&waiting, &awaitingSettings)
+        swap(&waiting, &exchangesAwaitingSettings)
         for exchange in waiting { pool.end(exchange, error) }
     }
 
-    /// Called when the peer has accepted the WebSocket: the stream now belongs to its owner, and the exchange ends.
+    /// Called when the peer has accepted the WebSocket: ends the exchange, and passes the stream's content to an upgrade handler.
     func beginTunnel(on stream: HTTP2Stream) {
         let tunnel = HTTP2Tunnel(stream, of: self)
         stream.tunnel = tunnel
@@ -55,35 +55,35 @@ extension HTTP2Connection {
         stream.deadlines = TransferDeadlines(TransferTimeouts(), at: loop.now)
         (stream.receiveRate, stream.sendRate) = (nil, nil)
         let handler = stream.exchange.sink.upgraded(UpgradedConnection(tunnel, on: loop))
-        // The sink may have closed the connection it was just given.
+        // The sink may have closed the tunnel in `upgraded`.
         if isCarrying(stream) { tunnel.handler = handler }
         var metrics = stream.metrics
         metrics.responseEnd = loop.now
         stream.exchange.end(.success(Fields()), metrics)
     }
 
-    /// Reports the end of an exchange or, if the exchange has opened a tunnel and ended then, the end of the tunnel.
+    /// Reports the end of a stream: to the handler of its tunnel if there is one, and otherwise to the exchange.
     func reportEnd(_ result: Result<Fields, TransportError>, of stream: HTTP2Stream) {
         let result = result.mapError { attributed($0, to: stream.exchange) }
         guard let tunnel = stream.tunnel else { return stream.exchange.end(result, stream.metrics) }
-        if case .failure(let error) = result { tunnel.ended(error) } else { tunnel.ended(nil) }
+        if case .failure(let error) = result { tunnel.streamEnded(error) } else { tunnel.streamEnded(nil) }
     }
 
-    /// Queues a tunnel that has something to send or must end.
+    /// Queues the stream of a tunnel that has octets to send or must end.
     func wakeTunnel(_ stream: HTTP2Stream) {
         if case .awaiting(let source) = stream.feed.state { stream.feed.state = .stream(source) }
         enqueue(stream)
     }
 
-    /// Called when the peer has ended its half and all its octets have been delivered. The peer may still read, so waiting octets
-    /// are sent first.
+    /// Called when the peer has ended its half of the stream, and all its octets have been delivered. The peer may still read, so
+    /// waiting octets are sent before the tunnel ends.
     func tunnelEnded(_ stream: HTTP2Stream, _ tunnel: HTTP2Tunnel) {
         tunnel.peerHasEnded = true
         guard life == .open, writeFailure == nil, stream.isSending else { return endTunnel(of: stream) }
         wakeTunnel(stream)
     }
 
-    /// Ends the tunnel after both halves have ended in order.
+    /// Ends the tunnel in order, after both halves of the stream have ended.
     private func endTunnel(of stream: HTTP2Stream) {
         // `.broken` ends the machine in any state; the tunnel's handler receives the orderly end.
         perform(stream.machine.handle(.broken), on: stream, .success(Fields()))
@@ -93,14 +93,14 @@ extension HTTP2Connection {
     func refillFeed(of stream: HTTP2Stream, from tunnel: HTTP2Tunnel, _ source: any ContentSource)
         throws(TransportError) -> Bool
     {
-        if let bytes = tunnel.next() {
+        if let bytes = tunnel.removeWaitingOctets() {
             stream.feed.state = .piece(bytes, from: 0, source)
             return true
         }
         stream.feed.state = .awaiting(source)
         guard tunnel.peerHasEnded else { return false }
         try endRequest(of: stream)
-        // In a separate loop job: the output of this turn is still being collected.
+        // In a separate loop job: the caller is still collecting output, and the END_STREAM flag must be part of it.
         loop.executeOnLoop { [self] in endTunnel(of: stream) }
         return false
     }

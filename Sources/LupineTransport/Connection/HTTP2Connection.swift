@@ -3,15 +3,16 @@
 import LupineHTTP
 import LupineHTTP2
 
-/// One HTTP/2 connection, which carries many concurrent exchanges: performs the decisions of `HTTP2Machine`, on its loop.
+/// One HTTP/2 connection, which carries many concurrent exchanges. It drives an `HTTP2Machine`, on its loop.
 ///
 /// It moves bytes between the channel, the machine and the exchanges, runs each exchange's time-outs, and tells the pool how
 /// many streams it may carry and when it accepts no more. An error of one exchange ends its stream. An error of the connection
 /// ends all streams, and the pool sends those exchanges again that the peer has not processed.
 ///
-/// The connection always reads: for a consumer that pauses, only the window of its stream stops (`HTTP2Stream.heldContent`). The
-/// connection's window limits how much content all streams together hold here (`connectionWindow`).
+/// The connection always reads. If a consumer pauses, its content waits in `HTTP2Stream.heldContent`, and only the window of its
+/// stream closes. The connection's window limits how much content waits for all consumers together (`connectionWindow`).
 final class HTTP2Connection: Carrier {
+    /// The states of the connection.
     enum Life: Hashable {
         case open  // → delivering, closed
         /// The socket is closed. Received parts of responses are still delivered to consumers that pause.
@@ -31,15 +32,15 @@ final class HTTP2Connection: Carrier {
     var outputStart = 0
     /// Streams that have something to send.
     var senders = SenderQueue<HTTP2Stream>()
-    /// Streams whose turn came while the connection's window was closed, in that order.
-    var stalled: [HTTP2Stream] = []
+    /// Streams that could not send because the connection's window was closed, in the order in which they tried.
+    var stalledStreams: [HTTP2Stream] = []
     /// Streams whose new priority must be sent to the peer.
-    var reprioritised: [HTTP2Stream] = []
-    /// Streams whose request head waits in the machine, to be added to `output`.
+    var reprioritisedStreams: [HTTP2Stream] = []
+    /// Streams whose request head is still in the machine, and not in `output`.
     var openingStreams: [HTTP2Stream] = []
     /// Streams with frames in `output`.
     var streamsInOutput: [HTTP2Stream] = []
-    /// The error of a failed write: nothing more is sent, and what the peer has sent is still read.
+    /// The error of a failed write. The connection sends nothing more, and still reads what the peer has sent.
     var writeFailure: TransportError?
     /// Whether a loop job that continues to write is scheduled.
     var isWriteDue = false
@@ -48,7 +49,7 @@ final class HTTP2Connection: Carrier {
 
     // MARK: receiving
 
-    /// Bytes of the origin that were read together with the proxy's response, until `opened` handles them.
+    /// Bytes of the origin that were read together with the proxy's response, until `didOpen` handles them.
     private var firstOriginBytes: [UInt8]
     /// Whether `read` is running; a call from inside it returns at once.
     var isReading = false
@@ -56,10 +57,10 @@ final class HTTP2Connection: Carrier {
     var isReadDue = false
     /// The final head of a response, until the next event shows whether its stream ends with it.
     var pendingHead: (stream: HTTP2Stream, head: ResponseHead)?
-    /// The octets since the last event of the machine: the size of a head, when the event is a head.
+    /// The octets received since the last event of the machine. If the next event is a head, this is the size of its frames.
     var headOctets = 0
-    /// Streams that received input, and whose sinks `caughtUp` must tell that no more is available for now.
-    var awaitingCaughtUp: [HTTP2Stream] = []
+    /// Streams that have received input since `reportInputExhausted` last called their sinks.
+    var streamsWithInput: [HTTP2Stream] = []
     /// Streams whose consumers need no more; reset at the end of the turn.
     var skippedStreams: [HTTP2Stream] = []
     /// The error code of the peer's GOAWAY.
@@ -67,16 +68,16 @@ final class HTTP2Connection: Carrier {
     /// Whether a response has arrived on this connection.
     var wasAnswered = false
     /// WebSocket exchanges that wait for the peer's settings.
-    var awaitingSettings: [Exchange] = []
+    var exchangesAwaitingSettings: [Exchange] = []
 
     /// Ends the connection if the peer does not acknowledge the settings in time.
     private var settingsTimer: EventLoop.TimerToken?
-    /// Whether a sink's `begins` is being called.
+    /// Whether a sink's `begins` is running.
     private var isBeginning = false
-    /// The nesting depth of calls that end exchanges. While it is not 0, `close` is put off.
+    /// The nesting depth of calls that end exchanges. While it is not 0, `close` only sets `isClosePending`.
     var completionDepth = 0
     /// Whether `close` was called while `completionDepth` was not 0.
-    var isCloseDue = false
+    var isClosePending = false
     /// The capacity that was last reported to the pool; nil before the peer's settings have arrived.
     private var reportedCapacity: Int?
     /// How many exchanges the pool may lease the connection to before the peer's settings arrive.
@@ -85,14 +86,14 @@ final class HTTP2Connection: Carrier {
     private let streamLimit: Int
     /// The initial window of a stream, small enough that all streams together fit into the connection's window.
     private let streamWindow: Int
-    /// The total growth of the windows of all open streams.
+    /// By how much the windows of all open streams together exceed their initial size.
     private var windowGrowth = 0
     /// The time at which bytes last arrived; initially when the connection was established.
     var lastReceived: Instant
     var liveness = LivenessProbe()
     /// The timer for the next check of `liveness`.
     var livenessTimer: EventLoop.TimerToken?
-    /// The error that ended the connection, for an exchange that arrives too late.
+    /// The error that ended the connection. An exchange that begins after the end fails with this error, unless it is replayed.
     var failure: TransportError?
 
     /// The limit of content that a connection holds for paused consumers, whatever the peer does. Half of it is for the initial
@@ -102,10 +103,10 @@ final class HTTP2Connection: Carrier {
     static let largestStreamWindow = 8 * 1024 * 1024
     /// How long the peer may take to acknowledge the settings; a peer that does not speak HTTP/2 never does.
     static let settingsTimeout = Interval.seconds(60)
-    /// How much output may wait while the kernel accepts none; beyond it, the connection begins no further stream.
+    /// The number of octets that may wait while the kernel accepts none. Beyond it, the connection begins no further stream.
     static let waitingOutputLimit = 256 * 1024
     /// How many times the connection reads, or writes, before it yields to the loop's other connections.
-    static let stepsPerTurn = 16
+    static let operationsPerTurn = 16
 
     init(
         _ channel: consuming ByteChannel, _ dialed: DialedChannel, _ id: ConnectionID, limits: ParserLimits,
@@ -131,25 +132,25 @@ final class HTTP2Connection: Carrier {
         loop.reassign(dialed.registration, to: self)
     }
 
-    // Tests read the balance: each octet received must have been returned to the windows.
+    // Tests read `WindowBalance`: each octet received must have been returned to the windows.
     deinit {
         WindowBalance.shared.recordClosed(
             isBalanced: machine.windowsAddUp && windowGrowth == 0 && streams.isEmpty)
     }
 
-    /// Returns the default limits with the limits of `parser` for heads.
+    /// Returns the default limits of HTTP/2, with the limits of `parser` for heads.
     private static func limits(_ parser: ParserLimits) -> HTTP2Limits {
         var limits = HTTP2Limits()
         limits.lists.listOctets = parser.headBytes
         limits.lists.fieldCount = parser.fieldCount
         limits.lists.stringOctets = parser.lineBytes
-        // A head over its limit fails its stream; only one that is far over the limit fails the connection.
+        // A head over its limit fails its stream. Only a head that is far over it fails the connection.
         limits.frames.headerBlockOctets = max(limits.frames.headerBlockOctets, 2 * parser.headBytes)
         limits.interimHeads = parser.interimHeads
         return limits
     }
 
-    /// The current time, in the form that the machine expects.
+    /// The current time, as a `Duration`, which the machine expects.
     var machineTime: Duration { .nanoseconds(loop.now.nanoseconds) }
 
     override var capacity: Int { initialCapacity }
@@ -157,7 +158,7 @@ final class HTTP2Connection: Carrier {
     /// Whether the first exchange's own client certificate was presented: the connection carries no other exchange (U-11.20).
     private var isBoundToExchange: Bool { route.tls?.isBoundToExchange == true }
 
-    override func opened() {
+    override func didOpen() {
         guard life == .open else { return }
         startKeepAliveProbes()
         settingsTimer = loop.schedule(at: loop.now + Self.settingsTimeout) { [weak self] reason in
@@ -176,7 +177,7 @@ final class HTTP2Connection: Carrier {
 
     override func run(_ exchange: Exchange) {
         loop.preconditionOnLoop()
-        var metrics = metrics(ofBeginning: exchange)
+        var metrics = initialMetrics(of: exchange)
         do throws(TransportError) {
             guard try exchange.begin(on: LoopBound<Carrier>(self, on: loop), loop: loop, of: pool) else {
                 return decline(exchange)
@@ -187,14 +188,14 @@ final class HTTP2Connection: Carrier {
         if isWebSocket, !admitWebSocket(exchange, metrics) { return }
         let announcement = exchange.content.announcement
         let isEmpty = !isWebSocket && (announcement == .none || announcement == .known(0))
-        let holdsContent = exchange.options.continueTimeout != nil && !isEmpty && !isWebSocket
+        let waitsForContinue = exchange.options.continueTimeout != nil && !isEmpty && !isWebSocket
         let urgency = Urgency(priority: exchange.priority)
-        let opened: (id: StreamID, list: HeaderList)?
+        let openedStream: (id: StreamID, list: HeaderList)?
         do throws(TransportError) {
-            opened = try openStream(
-                for: exchange, announcement, urgency, expectContinue: holdsContent, endsStream: isEmpty)
+            openedStream = try openStream(
+                for: exchange, announcement, urgency, expectContinue: waitsForContinue, endsStream: isEmpty)
         } catch { return refuse(exchange, attributed(error, to: exchange), metrics) }
-        guard let (id, list) = opened else { return sendElsewhere(exchange, metrics) }
+        guard let (id, list) = openedStream else { return sendElsewhere(exchange, metrics) }
         metrics.requestStart = loop.now
         metrics.requestHeadBytes = machine.openingOctets
         let stream = HTTP2Stream(
@@ -202,7 +203,7 @@ final class HTTP2Connection: Carrier {
             at: loop.now)
         wasUsed = true
         stream.isEndWritten = isEmpty
-        if holdsContent { _ = stream.machine.handle(.hold) }
+        if waitsForContinue { _ = stream.machine.handle(.hold) }
         streams.insert(stream, as: id)
         exchange.streamNumber = id.rawValue
         openingStreams.append(stream)
@@ -215,10 +216,10 @@ final class HTTP2Connection: Carrier {
         isBeginning = false
         // The sink may have cancelled the exchange.
         guard isCarrying(stream), stream.deferredCancellation == nil else { return }
-        if holdsContent, let timeout = exchange.options.continueTimeout {
+        if waitsForContinue, let timeout = exchange.options.continueTimeout {
             stream.continueTimer = schedule(.continueWait, of: stream, at: loop.now + timeout)
         } else if isWebSocket {
-            // Nothing is sent until the tunnel has octets.
+            // Nothing is sent until the upgrade handler has octets to send.
             stream.feed.state = .awaiting(TunnelSource.shared)
         } else if !isEmpty {
             beginContent(of: stream)
@@ -228,8 +229,8 @@ final class HTTP2Connection: Carrier {
 
     override func returnUnused() { returnToPool() }
 
-    /// Returns an exchange to the pool for another connection, because this one has ended or the peer allows fewer streams since
-    /// the lease.
+    /// Returns an exchange to the pool for another connection, because this one has ended, or because the peer has lowered the
+    /// number of streams after the pool leased the connection.
     private func sendElsewhere(_ exchange: Exchange, _ metrics: ExchangeMetrics) {
         let error = attributed(failure ?? http2Error(.refused), to: exchange)
         loop.executeOnLoop {
@@ -269,8 +270,8 @@ final class HTTP2Connection: Carrier {
 
     private func cancelStream(_ stream: HTTP2Stream, _ error: TransportError) {
         guard isBeginning else { return fail(stream, error) }
-        // In a separate loop job: another exchange may begin in its place and be cancelled in the same way, which would grow the
-        // stack.
+        // In a separate loop job: the pool may begin another exchange in place of this one. If the sink cancels each of them, the
+        // stack would grow.
         stream.deferredCancellation = error
         let bound = LoopBound((self, stream), on: loop)
         loop.executeOnLoop {
@@ -320,7 +321,7 @@ final class HTTP2Connection: Carrier {
         }
         stream.urgency = urgency
         guard stream.sentUrgency != nil else { return }
-        reprioritised.append(stream)
+        reprioritisedStreams.append(stream)
         writeSoon()
     }
 
@@ -337,23 +338,23 @@ final class HTTP2Connection: Carrier {
         if let timer = stream.receivePaceTimer { loop.cancel(timer) }
         discardHeldContent(of: stream)
         windowGrowth -= stream.window.size - streamWindow
-        // The kernel accepts nothing, and each stream that ends adds frames: no further stream may begin.
+        // While the kernel accepts nothing, each stream that ends adds a frame to the output: no further stream may begin.
         if !mayWrite, machine.waitingCount > Self.waitingOutputLimit { pool.retireConnection(id) }
     }
 
-    /// Discards the held content of a stream and returns it to the windows.
+    /// Discards the held content of a stream and returns its octets to the windows.
     func discardHeldContent(of stream: HTTP2Stream) {
-        guard stream.unconsumed > 0 else { return }
-        machine.consumed(stream.unconsumed, on: stream.id)
+        guard stream.unconsumedOctets > 0 else { return }
+        machine.consumed(stream.unconsumedOctets, on: stream.id)
         stream.heldContent = HeldContent()
         stream.withheldCredit = 0
     }
 
-    /// Records that the consumer has taken `count` octets. The stream's window grows if the consumer was fast, within the limit
-    /// for all streams together.
+    /// Records that the consumer has consumed `count` octets. The stream's window grows if the consumer was fast, within the
+    /// limit for all streams together.
     func recordConsumed(_ count: Int, of stream: HTTP2Stream) {
-        let growth = stream.window.recordTaken(
-            count, at: loop.now, isCaughtUp: stream.heldContent.isEmpty && stream.heldEnd == nil,
+        let growth = stream.window.recordConsumed(
+            count, at: loop.now, hasConsumedAll: stream.heldContent.isEmpty && stream.heldEnd == nil,
             growthLimit: min(
                 Self.largestStreamWindow - stream.window.size, Self.connectionWindow / 2 - windowGrowth))
         if growth > 0 {
@@ -366,7 +367,7 @@ final class HTTP2Connection: Carrier {
     /// Reports to the pool that one exchange has ended.
     func returnToPool() {
         guard life == .open else { return }
-        pool.finished(id, isBoundToExchange ? .notReusable : .reusable(KeepAlive()), at: loop.now)
+        pool.exchangeFinished(on: id, isBoundToExchange ? .notReusable : .reusable(KeepAlive()), at: loop.now)
         if life == .open, streams.isEmpty { startKeepAliveProbes() }
     }
 
@@ -374,12 +375,12 @@ final class HTTP2Connection: Carrier {
 
     override func close() {
         guard life == .open else { return }
-        // Put off: the exchanges that are ending must end before the pool learns that the connection is gone.
+        // Delayed: the exchanges that are ending must end before the pool learns that the connection has closed.
         if completionDepth > 0 {
-            isCloseDue = true
+            isClosePending = true
             return
         }
-        submitAwaiting()
+        submitExchangesAwaitingSettings()
         machine.shutDown()
         end(.shutDown)
     }
@@ -387,21 +388,21 @@ final class HTTP2Connection: Carrier {
     override func abort(_ error: TransportError) {
         guard life != .closed else { return }
         machine.shutDown()
-        let broken = streams.ordered
+        let brokenStreams = streams.ordered
         closeSocket(delivering: false)
-        for stream in broken where isCarrying(stream) {
-            keepGathered(of: stream)
-            // The sink that `keepGathered` calls may have cancelled the exchange.
+        for stream in brokenStreams where isCarrying(stream) {
+            finishSplice(of: stream)
+            // The sink that `finishSplice` calls may have cancelled the exchange.
             guard isCarrying(stream) else { continue }
             remove(stream)
             reportEnd(.failure(error), of: stream)
         }
-        failAwaiting(error)
-        pool.lost(id)
+        failExchangesAwaitingSettings(error)
+        pool.connectionClosed(id)
     }
 
-    /// Sends the last frames, if that is possible immediately, and closes the socket. With `delivering`, streams still deliver
-    /// the content that they hold.
+    /// Sends the last frames, if the kernel accepts them immediately, and closes the socket. With `delivering`, streams still
+    /// deliver their held content.
     func closeSocket(delivering: Bool) {
         sendFinalFrames()
         life = delivering ? .delivering : .closed
@@ -415,8 +416,8 @@ final class HTTP2Connection: Carrier {
         output = []
         outputStart = 0
         senders = SenderQueue()
-        stalled = []
-        reprioritised = []
+        stalledStreams = []
+        reprioritisedStreams = []
         openingStreams = []
         streamsInOutput = []
     }
@@ -425,7 +426,7 @@ final class HTTP2Connection: Carrier {
 
     /// Called when the peer's settings have arrived; `streams` is its SETTINGS_MAX_CONCURRENT_STREAMS, nil for no limit.
     func capacityChanged(_ streams: Int?) {
-        // A connection that serves one exchange says nothing about the capacity of others.
+        // The pool uses the limit for later connections to the origin too. A connection for one exchange must not change it.
         guard !isBoundToExchange else { return }
         let capacity = min(streams ?? .max, streamLimit)
         guard capacity != reportedCapacity else { return }
@@ -433,7 +434,7 @@ final class HTTP2Connection: Carrier {
         pool.capacityChanged(id, to: capacity)
     }
 
-    /// Called when the peer has acknowledged settings; stops the time-out unless it has to acknowledge others.
+    /// Called when the peer has acknowledged settings. Stops the time-out unless other settings are still unacknowledged.
     func settingsAcknowledged() {
         guard machine.settingsPendingSince == nil, let timer = settingsTimer.take() else { return }
         loop.cancel(timer)
@@ -450,7 +451,7 @@ final class HTTP2Connection: Carrier {
         .http2(host: route.host, port: route.port, failure)
     }
 
-    /// Writes at the end of this turn, so that everything produced in it is written together.
+    /// Schedules a write at the end of this turn of the loop, so that all frames of the turn are written together.
     func writeSoon() {
         guard !isTurnEndDue else { return }
         isTurnEndDue = true
@@ -473,6 +474,7 @@ extension HTTP2Connection: LoopChannel {
         if !readiness.isDisjoint(with: .closed) { peerIsClosing = true }
         let isReadable = !readiness.isDisjoint(with: [.readable, .closed])
         if isReadable { channel.becameReadable(isClosing: peerIsClosing) }
+        // A socket that was writable before reports it again with other events: then there is nothing to continue.
         if readiness.contains(.writable), !mayWrite || channel.hasPendingOutput {
             mayWrite = true
             write()

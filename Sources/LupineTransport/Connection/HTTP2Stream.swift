@@ -3,12 +3,12 @@
 import LupineHTTP
 import LupineHTTP2
 
-/// One exchange on a stream: the state that the connection keeps until the stream ends.
+/// One exchange on a stream: the state that the connection stores until the stream ends.
 ///
-/// Only the connection changes it. Content that the consumer does not accept waits in `heldContent`; that is at most the stream's
-/// window, since WINDOW_UPDATE frames are only sent for consumed content.
+/// Only the connection changes it. Content that the consumer does not accept waits in `heldContent`. Its size is limited by the
+/// stream's window, because WINDOW_UPDATE frames are sent only for consumed content.
 final class HTTP2Stream {
-    /// An end that the consumer receives after the content before it.
+    /// How a response ended while some of its content was still undelivered. The consumer receives the end after that content.
     enum HeldEnd {
         case complete(trailers: Fields)
         case broken(TransportError)
@@ -25,7 +25,7 @@ final class HTTP2Stream {
     /// by the peer before the request arrived.
     let isOnUsedConnection: Bool
 
-    /// The tunnel after an upgrade; nil for nearly all streams.
+    /// The WebSocket tunnel after an upgrade; nil for nearly all streams.
     var tunnel: HTTP2Tunnel?
 
     // MARK: the request
@@ -38,13 +38,13 @@ final class HTTP2Stream {
     var isRemoved = false
     /// Whether the stream is in `HTTP2Connection.senders`.
     var isQueued = false
-    /// Whether the stream is in `HTTP2Connection.stalled`.
+    /// Whether the stream is in `HTTP2Connection.stalledStreams`.
     var isStalled = false
     /// The stream's urgency.
     var urgency: Urgency
     /// The urgency that was sent to the peer; nil if the program sets the `Priority` field itself.
     var sentUrgency: Urgency?
-    /// Whether some of the request has been handed to the kernel.
+    /// Whether the channel has accepted an octet of the request.
     var requestBegan = false
     /// Whether the end of the request has been appended to the output.
     var isEndWritten = false
@@ -58,27 +58,32 @@ final class HTTP2Stream {
     /// The content length that the head has announced.
     var expectedLength: Int64?
     /// Interim heads that arrived while the exchange was suspended.
-    var heldInterim: [ResponseHead] = []
+    var heldInterimHeads: [ResponseHead] = []
     /// The final head that arrived while the exchange was suspended.
-    var heldHead: (ResponseHead, BodyFraming)?
-    /// Content that has not been delivered yet.
+    var heldHead: (head: ResponseHead, framing: BodyFraming)?
+    /// Content that has arrived and has not been delivered.
     var heldContent = HeldContent()
-    /// How the response ended after the held content.
+    /// How the response ended after the held content; nil while it may continue.
     var heldEnd: HeldEnd?
-    /// The number of octets for which the consumer answered `.pause`; they are returned to the windows when it resumes.
+    /// The number of delivered octets to which the consumer answered `.pause`. They are returned to the windows when it resumes.
     var withheldCredit = 0
     /// The size of the receive window.
     var window: StreamWindow
-    /// Whether the stream is in `HTTP2Connection.awaitingCaughtUp`.
-    var needsCaughtUp = false
-    /// Whether the owner has suspended the exchange.
+    /// Whether the stream is in `HTTP2Connection.streamsWithInput`.
+    var isInStreamsWithInput = false
+    /// The last value of `Exchange.isSuspended` that the connection has handled.
     var isSuspended = false
     /// The transfer of the content into a file; nil if the sink receives it.
     var splice: SpliceTransfer?
 
+    // MARK: timers
+
     var deadlineTimer: (token: EventLoop.TimerToken, at: Instant)?
+    /// Fires when the content is sent although `100 Continue` has not arrived.
     var continueTimer: EventLoop.TimerToken?
+    /// Fires when the rate limit allows to send more content.
     var sendPaceTimer: EventLoop.TimerToken?
+    /// Fires when the rate limit allows to deliver more content.
     var receivePaceTimer: EventLoop.TimerToken?
 
     init(
@@ -92,16 +97,16 @@ final class HTTP2Stream {
         self.metrics = metrics
         self.window = StreamWindow(window)
         isOnUsedConnection = onUsedConnection
-        deadlines = TransferDeadlines(exchange.options.timeouts, at: exchange.began)
+        deadlines = TransferDeadlines(exchange.options.timeouts, at: exchange.createdAt)
         if let rate = exchange.options.receiveRate { receiveRate = RateLimit(rate: rate, at: now) }
         if let rate = exchange.options.sendRate { sendRate = RateLimit(rate: rate, at: now) }
     }
 
-    /// Whether a head must wait: until the exchange is resumed, or behind an earlier head.
-    var holdsHeads: Bool { isSuspended || !heldInterim.isEmpty || heldHead != nil }
+    /// Whether a head must wait, because the exchange is suspended or because an earlier head still waits.
+    var holdsHeads: Bool { isSuspended || !heldInterimHeads.isEmpty || heldHead != nil }
 
     /// Whether content may be delivered now.
-    var takesContent: Bool {
+    var acceptsContent: Bool {
         guard case .exchanging(_, .receiving) = machine.state else { return false }
         return !isSuspended
     }
@@ -116,7 +121,7 @@ final class HTTP2Stream {
     var holdsResponse: Bool { !heldContent.isEmpty || heldHead != nil }
 
     /// The number of received octets that have not been returned to the windows.
-    var unconsumed: Int { heldContent.count + withheldCredit }
+    var unconsumedOctets: Int { heldContent.count + withheldCredit }
 
     /// The announced length of the request's content; nil if unknown.
     var announcedLength: Int64? {

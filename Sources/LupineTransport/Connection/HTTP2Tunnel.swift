@@ -3,24 +3,24 @@
 import LupineHTTP
 import LupineHTTP2
 
-/// One stream after an upgrade: exchanges octets with an `UpgradeHandler` in DATA frames (RFC 8441 §5).
+/// The tunnel on one stream after an upgrade: its DATA frames carry the octets of an `UpgradeHandler` (RFC 8441 §5).
 ///
-/// The stream owns the tunnel until the end, and takes octets from it when the stream may send; the exchange that opened it has
-/// ended. END_STREAM corresponds to a TCP FIN, RST_STREAM to a TCP reset. A handler that pauses stops only the stream's window,
-/// not the connection.
+/// The stream owns the tunnel until its end. When the stream may send, the connection moves octets from the tunnel to the stream.
+/// The exchange that opened the tunnel has ended. END_STREAM corresponds to a TCP FIN, RST_STREAM to a TCP reset. A handler that
+/// pauses closes only the window of the stream; the connection still reads.
 final class HTTP2Tunnel: UpgradedChannel {
     private let connection: HTTP2Connection
     private let stream: HTTP2Stream
-    /// The handler; nil once it must not be called any more.
+    /// The handler; nil once it must not be called.
     var handler: (any UpgradeHandler)?
-    /// Octets to be sent after the piece in the stream's feed.
-    private var waiting: [UInt8] = []
-    /// Whether octets taken from `waiting` have not been accepted by the kernel yet.
+    /// Octets of the handler that are to be sent after those in the stream's `feed`.
+    private var waitingOctets: [UInt8] = []
+    /// Whether octets taken from `waitingOctets` have not been accepted by the kernel yet.
     private var isWriting = false
     /// Whether the peer has ended its half, and all its octets have been delivered.
     var peerHasEnded = false
     /// Whether a call of the handler's `drained` is scheduled.
-    private var drainedIsDue = false
+    private var isDrainedCallScheduled = false
 
     init(_ stream: HTTP2Stream, of connection: HTTP2Connection) {
         self.stream = stream
@@ -28,27 +28,26 @@ final class HTTP2Tunnel: UpgradedChannel {
     }
 
     /// Whether octets may still be sent.
-    private var takesOutput: Bool {
+    private var acceptsOutput: Bool {
         connection.isCarrying(stream) && connection.life == .open && connection.writeFailure == nil
             && stream.isSending && !peerHasEnded
     }
 
-    /// The number of octets that the kernel has not accepted; 1 if these are only octets in the connection's output, whose number
-    /// is unknown.
-    private var unsent: Int {
+    /// The number of octets that the kernel has not accepted. The number in the connection's output is unknown, and counts as 1.
+    private var unsentOctets: Int {
         if case .piece(let bytes, let from, _) = stream.feed.state {
-            return bytes.count - from + waiting.count
+            return bytes.count - from + waitingOctets.count
         }
-        return max(waiting.count, isWriting ? 1 : 0)
+        return max(waitingOctets.count, isWriting ? 1 : 0)
     }
 
     // MARK: the handler's side
 
     func sendUpgraded(_ bytes: [UInt8]) -> Int? {
-        guard takesOutput else { return nil }
-        waiting += bytes
+        guard acceptsOutput else { return nil }
+        waitingOctets += bytes
         connection.wakeTunnel(stream)
-        return unsent
+        return unsentOctets
     }
 
     func resumeUpgraded() {
@@ -71,34 +70,34 @@ final class HTTP2Tunnel: UpgradedChannel {
     }
 
     /// Removes and returns the octets to send next; nil if there are none.
-    func next() -> [UInt8]? {
-        guard !waiting.isEmpty else { return nil }
+    func removeWaitingOctets() -> [UInt8]? {
+        guard !waitingOctets.isEmpty else { return nil }
         isWriting = true
         var bytes: [UInt8] = []
-        swap(&bytes, &waiting)
+        swap(&bytes, &waitingOctets)
         return bytes
     }
 
     /// Called when the kernel has accepted all output of the connection.
     func outputWasWritten() {
         isWriting = false
-        guard unsent == 0, !drainedIsDue else { return }
-        drainedIsDue = true
+        guard unsentOctets == 0, !isDrainedCallScheduled else { return }
+        isDrainedCallScheduled = true
         // In a separate loop job: a handler that answers by sending more would otherwise grow the stack.
         connection.loop.executeOnLoop {
-            self.drainedIsDue = false
-            if self.unsent == 0 { self.handler?.drained() }
+            self.isDrainedCallScheduled = false
+            if self.unsentOctets == 0 { self.handler?.drained() }
         }
     }
 
     /// Called when the stream has ended; `error` is nil for an orderly end.
-    func ended(_ error: TransportError?) {
+    func streamEnded(_ error: TransportError?) {
         stream.tunnel = nil
         handler.take()?.closed(error)
     }
 }
 
-/// A placeholder where `ContentFeed.State` needs a content source. The connection takes a tunnel's octets from `HTTP2Tunnel` and
+/// A placeholder where `ContentFeed.State` needs a content source. The connection gets a tunnel's octets from `HTTP2Tunnel`, and
 /// never asks this source.
 final class TunnelSource: ContentSource {
     var isReplayable: Bool { true }

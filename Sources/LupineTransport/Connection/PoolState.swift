@@ -3,15 +3,15 @@
 /// The state of a `ConnectionPool`, which its lock guards: the machine, and the exchanges and connections that the machine knows
 /// by their IDs.
 ///
-/// It passes events to the machine and updates its tables for the machine's actions. What is left of an action, such as a call of
-/// a connection, is an effect: the pool performs it after the lock has been released.
+/// It passes events to the machine, and updates its tables for the machine's actions. The rest of an action, such as a call to a
+/// connection, is an effect: the pool performs it after it has released the lock.
 struct PoolState: ~Copyable, Sendable {
-    /// A connection or its dial, in the table. Once the machine has removed a connection, its index may be reused, so every
-    /// access to the table compares the whole ID.
+    /// A connection, or the dial that opens it. Once the machine has removed a connection, another one may get its index, so
+    /// every access to the table compares the whole ID.
     private struct Entry: Sendable {
         let id: ConnectionID
         var phase: Phase
-        /// The progress of its dial, while there is one.
+        /// The progress of the dial; nil once the connection is open.
         var progress: DialProgress?
     }
 
@@ -19,36 +19,43 @@ struct PoolState: ~Copyable, Sendable {
     enum Phase: Sendable {
         /// The machine has decided to dial, and the dial has not begun.
         case reserved
+        // The loop of the dial or connection, and the object, which is confined to that loop.
         case dialing(EventLoop, LoopBound<Dialer>)
         case open(EventLoop, LoopBound<Carrier>)
     }
 
     /// The time at which the machine wants to receive `tick`.
     struct Timer: Sendable {
+        /// Distinguishes the timer from those that it replaces.
         let number: UInt64
         let at: Instant
     }
 
     /// Work to do after the lock has been released.
     enum Effect: Sendable {
+        /// Runs an exchange on a connection.
         case run(Exchange, EventLoop, LoopBound<Carrier>)
-        /// Tells an exchange that it waits in a queue, with the priority that the machine used; nil if it no longer waits.
+        /// Marks an exchange as waiting in a queue. `submission` is the number of the submission that was queued. `priority` is
+        /// the one that the machine used; nil if the exchange has left the queue since.
         case wait(Exchange, WaiterID, submission: Int, priority: Float?)
+        /// Dials on the loop with that number; nil for any loop.
         case dial(ConnectionID, DialProgress, loop: Int?)
-        /// Dials after the descriptors closed before it are free again.
+        /// Dials again, once the idle connections that the machine closes first have freed their descriptors.
         case redial(ConnectionID, DialProgress, loop: Int?)
+        /// Cancels a dial.
         case abandon(EventLoop, LoopBound<Dialer>)
         case close(EventLoop, LoopBound<Carrier>)
+        /// Ends an exchange that got no connection.
         case fail(Exchange, TransportError)
-        /// Hands a WebSocket exchange to the pool for WebSockets.
+        /// Submits a WebSocket exchange to the pool for WebSockets.
         case passToWebSocketPool(Exchange)
         /// Sets the pool's alarm.
         case wake(Timer)
-        /// The last connection of a pool that has been shut down is gone: calls the completion handlers.
+        /// Calls the completion handlers of a shutdown, after the last connection has closed.
         case ended([@Sendable () -> Void])
     }
 
-    /// A list that does not allocate for its first two elements: an event rarely has more (wait and dial).
+    /// A list that does not allocate for its first two elements. An event rarely has more than two effects, `wait` and `dial`.
     struct Effects: Sendable {
         var first: Effect?
         var second: Effect?
@@ -66,7 +73,7 @@ struct PoolState: ~Copyable, Sendable {
     }
 
     private(set) var machine: PoolMachine
-    /// The exchanges, at the index that is their ID in the machine.
+    /// The exchanges. The index of each is its ID in the machine.
     private var exchanges: [Exchange?] = []
     /// The unused indices of `exchanges`.
     private var freeExchanges: [Int] = []
@@ -78,10 +85,11 @@ struct PoolState: ~Copyable, Sendable {
     var coalescible = CoalescibleConnections()
     /// The buffer for the machine's actions, kept so that events need no allocation.
     private var actions: [PoolAction] = []
+    /// The timer that the machine set last.
     private(set) var timer: Timer?
     var isShutDown = false
-    /// Completion handlers to call when the last connection is gone.
-    var waitingForEnd: [@Sendable () -> Void] = []
+    /// The completion handlers of a shutdown, to be called when the last connection has closed.
+    var completionHandlers: [@Sendable () -> Void] = []
     /// The number of connections that dials have opened since the pool was created.
     var connectionsOpened = 0
     /// The number of the last timer. A timer with another number has been replaced and is ignored.
@@ -154,13 +162,13 @@ struct PoolState: ~Copyable, Sendable {
         return phase
     }
 
-    /// Records that a connection, or a dial without one, has ended.
-    mutating func ended(_ id: ConnectionID) {
+    /// Records that a connection has closed, or that a dial has ended without a connection.
+    mutating func recordEnd(of id: ConnectionID) {
         _ = remove(id)
         liveCount -= 1
     }
 
-    /// Returns the time of the last progress of the dial for a waiter; `ConnectionPool.dialProgress(for:to:)` says more.
+    /// Returns the time at which a dial for a waiter last made progress; see `ConnectionPool.dialProgress(for:to:)`.
     func dialProgress(for waiter: WaiterID, to origin: Origin) -> Instant? {
         guard machine.isDialed(for: waiter) else { return nil }
         var latest: Instant?
@@ -172,7 +180,7 @@ struct PoolState: ~Copyable, Sendable {
         return latest
     }
 
-    /// Returns the time of the last progress of a dial; nil while it waits for an answer about its peer.
+    /// Returns the time at which a dial last made progress; nil while it waits for the program's decision about its peer.
     func dialProgress(of connection: ConnectionID) -> Instant? {
         guard let progress = entry(of: connection)?.progress, !progress.isAwaitingProgram else { return nil }
         return progress.latest
@@ -192,9 +200,9 @@ struct PoolState: ~Copyable, Sendable {
         for action in actions {
             if let effect = effect(of: action, cause, at: now) { effects.append(effect) }
         }
-        if isShutDown, liveCount == 0, !waitingForEnd.isEmpty {
-            effects.append(.ended(waitingForEnd))
-            waitingForEnd = []
+        if isShutDown, liveCount == 0, !completionHandlers.isEmpty {
+            effects.append(.ended(completionHandlers))
+            completionHandlers = []
         }
         actions.removeAll(keepingCapacity: true)
         swap(&actions, &self.actions)
@@ -226,7 +234,7 @@ struct PoolState: ~Copyable, Sendable {
             case .dialing(let loop, let dialer)?: return .abandon(loop, dialer)
             // `dialEnded` has stored the connection and has not passed `connected` to the machine yet.
             case .open(let loop, let bound)?: return .close(loop, bound)
-            // A dial that has not begun finds that it has been removed from the table.
+            // `ConnectionPool.dial` finds the entry missing, and does not begin the dial.
             case .reserved?, nil: return nil
             }
         case .close(let connection, _):

@@ -4,10 +4,10 @@ import LupineHTTP
 
 /// The progress of sending one request: framing that waits to be sent, and the content after it.
 ///
-/// It records what is sent next and how much has been sent; the connection moves the bytes. HTTP/2 uses it for content only.
+/// It records what is sent next and how much has been sent; the connection sends the bytes. HTTP/2 uses it for content only.
 struct ContentFeed {
     enum State {
-        /// No content is left; `output` may still hold framing.
+        /// No more content is to be sent; `output` may still contain framing.
         case done
         /// Bytes in memory; those before the index `from` have been sent.
         case bytes([UInt8], from: Int)
@@ -23,23 +23,24 @@ struct ContentFeed {
         case piece([UInt8], from: Int, any ContentSource)
     }
 
-    /// Framing to be sent before the content in `state`.
+    /// Framing to be sent before the content in `state`; after an upgrade, the bytes of the new protocol.
     var output: [UInt8] = []
     /// How many octets of `output` have been sent.
     var outputStart = 0
+    /// The content that is sent next.
     var state = State.done
     /// The number of octets of content that have been sent.
-    var sent: Int64 = 0
+    var contentOctetsSent: Int64 = 0
 
-    /// Whether framing waits to be sent.
+    /// Whether octets of `output` wait to be sent.
     var hasOutput: Bool { outputStart < output.count }
 
-    /// The number of octets of framing that wait to be sent.
-    var waiting: Int { output.count &- outputStart }
+    /// The number of octets of `output` that wait to be sent.
+    var waitingOctets: Int { output.count &- outputStart }
 
-    /// Appends framing to the output.
+    /// Appends bytes to the output.
     mutating func append(_ bytes: [UInt8]) {
-        // `advance` resets the output only when it becomes empty, which may never happen.
+        // Removes the sent octets if there are many: `advance` does so only when none wait, which may never happen.
         if outputStart > Self.sentPrefixLimit, outputStart > output.count / 2 {
             output.removeFirst(outputStart)
             outputStart = 0
@@ -52,12 +53,12 @@ struct ContentFeed {
         let framing = min(count, output.count &- outputStart)
         outputStart &+= framing
         if outputStart == output.count {
-            output.removeAll(keepingCapacity: output.capacity <= Self.keptCapacity)
+            output.removeAll(keepingCapacity: output.capacity <= Self.idleCapacity)
             outputStart = 0
         }
         let content = count &- framing
         guard content > 0 else { return }
-        sent &+= Int64(content)
+        contentOctetsSent &+= Int64(content)
         switch state {
         case .bytes(let bytes, let from):
             state = from &+ content == bytes.count ? .done : .bytes(bytes, from: from &+ content)
@@ -77,11 +78,11 @@ struct ContentFeed {
         if hasOutput { output = [] }
         outputStart = 0
         state = .done
-        sent = 0
+        contentOctetsSent = 0
     }
 
     /// The capacity that an idle connection may keep for its next head.
-    private static let keptCapacity = 512
-    /// The limit of sent octets kept in front of those that wait.
+    private static let idleCapacity = 512
+    /// The number of sent octets that may stay in front of those that wait.
     private static let sentPrefixLimit = 64 * 1024
 }

@@ -12,10 +12,10 @@ extension Descriptor {
                 path, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode: 0o600))
     }
 
-    /// Opens a file of at least `count` bytes that `creating` created before.
+    /// Opens a file of at least `count` bytes that `creating` created earlier, for writing.
     ///
     /// Throws `EINVAL` if the path is not a regular file, if the file is shorter, or if other users may access it: in a shared
-    /// folder, another user may have put it there. A link is not followed, and a FIFO is not waited for.
+    /// folder, another user may have created it. Does not follow a link, and does not wait for the reader of a FIFO.
     package static func existing(path: String, holding count: Int64) throws(Errno) -> Descriptor {
         let file = Descriptor(
             adopting: try Syscalls.open(path, flags: O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode: 0))
@@ -25,11 +25,11 @@ extension Descriptor {
         return file
     }
 
-    /// Opens a file of the user, creating it if necessary, and locks it; returns nil if another process holds the lock. The lock
-    /// is held as long as the file is open here.
+    /// Opens a file of the user, creating it if necessary, and locks it until it is closed. Returns nil if another process holds
+    /// the lock.
     ///
-    /// Throws `EINVAL` if the path is not a regular file, or if others may access it. A link is not followed, and a FIFO is not
-    /// waited for.
+    /// Throws `EINVAL` if the path is not a regular file, or if other users may access it. Does not follow a link, and does not
+    /// wait for the other end of a FIFO.
     package static func locking(path: String) throws(Errno) -> Descriptor? {
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
         let file = Descriptor(adopting: try Syscalls.open(path, flags: flags, mode: 0o600))
@@ -41,8 +41,8 @@ extension Descriptor {
         return file
     }
 
-    /// Releases the lock that `locking` took; called before the file is closed. Closing alone is not enough: a child process
-    /// that is being started inherits the open file for a moment, and with it the lock.
+    /// Releases the lock that `locking` acquired. Call this before the file is closed. Closing alone is not enough: a child
+    /// process that is being started inherits the open file for a moment, and with it the lock.
     package borrowing func unlock() { try? Syscalls.unlock(rawValue) }
 
     /// Opens a file that `creating` created before, truncates it at `offset`, and continues to write there.
@@ -53,12 +53,12 @@ extension Descriptor {
         return file
     }
 
-    /// Makes the file system report a failure to store the written bytes, as `close` would; the descriptor stays open. Throws
-    /// that failure.
+    /// Throws the error if the file system has failed to store the written bytes. `close(2)` reports such an error, so this
+    /// closes a duplicate of the descriptor; the descriptor itself stays open.
     package func confirmStored() throws(Errno) {
         let duplicate: Int32
         do throws(Errno) { duplicate = try Syscalls.duplicate(rawValue) } catch {
-            // Without a descriptor for a duplicate, the file is synchronized to disk, which takes longer.
+            // If no descriptor is left for a duplicate, `fsync(2)` also reports the error, but takes longer.
             guard error.isOutOfDescriptors else { throw error }
             return try Syscalls.synchronize(rawValue)
         }
@@ -67,6 +67,6 @@ extension Descriptor {
 }
 
 extension FileTarget {
-    /// Throws the failure if the file system has not stored the written bytes.
+    /// Throws the error if the file system has failed to store the written bytes.
     package func confirmStored() throws(Errno) { try descriptor.confirmStored() }
 }

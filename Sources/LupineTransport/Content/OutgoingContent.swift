@@ -8,12 +8,12 @@ package enum OutgoingContent: Sendable {
     case bytes([UInt8])
     /// Bytes owned by another object, sent without a copy.
     case region(any OutgoingRegion)
-    /// A piece of a file; the kernel sends it from the page cache where that is possible and faster.
+    /// A slice of a file. The kernel sends it directly from the page cache where that is possible and faster.
     case file(FileSource)
-    /// Content produced by a source; without a length it is sent in chunks.
+    /// Content that a source supplies. If `length` is nil, it is sent with the chunked transfer coding.
     case stream(any ContentSource, length: Int64?)
 
-    /// The length of the content, for the codec.
+    /// The length of the content, in the form in which the codec announces it.
     var announcement: OutgoingBody {
         switch self {
         case .none: .none
@@ -35,9 +35,10 @@ package enum OutgoingContent: Sendable {
         }
     }
 
+    /// The number of bytes up to which content is small.
     private static let smallSize = 16 * 1024
 
-    /// Rewinds the content to its start, and calls `ready` with true if that succeeded.
+    /// Rewinds the content to its start. Calls `ready` with whether that succeeded, synchronously or later, on any thread.
     func rewind(_ ready: @escaping @Sendable (Bool) -> Void) {
         switch self {
         case .none, .bytes, .region, .file: ready(true)
@@ -53,7 +54,7 @@ package enum OutgoingContent: Sendable {
         }
     }
 
-    /// Called when the exchange needs no more of the content.
+    /// Tells the source that the exchange needs no more of the content.
     func abandon() {
         if case .stream(let source, _) = self { source.abandon() }
     }
@@ -63,20 +64,21 @@ package enum OutgoingContent: Sendable {
 package protocol OutgoingRegion: Sendable {
     /// The number of bytes.
     var count: Int { get }
-    /// Lends the bytes for the duration of the call.
+    /// Calls `body` with the bytes, which are valid only during the call.
     func withOctets<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result
 }
 
-/// A piece of an open file.
+/// A slice of an open file, to be sent as content.
 package final class FileSource: Sendable {
     let descriptor: Descriptor
+    /// Where the slice starts in the file.
     let offset: Int64
-    /// The length of the piece.
+    /// The length of the slice.
     package let count: Int64
 
-    /// Takes ownership of a file that is open for reading; it is closed when the last reference is released.
+    /// Takes ownership of a file that is open for reading. The file is closed when the last reference to this object is released.
     package init(_ descriptor: consuming Descriptor, offset: Int64, count: Int64) {
         precondition(offset >= 0 && count >= 0, "a piece of a file lies inside it")
         self.descriptor = descriptor
@@ -84,25 +86,25 @@ package final class FileSource: Sendable {
         self.count = count
     }
 
-    /// The error for a file that ends before its piece does.
+    /// The error for a file that ends before the end of the slice.
     var tooShort: TransportError {
         .content("the file is shorter than the \(count) bytes that were announced")
     }
 }
 
-/// Supplies content piece by piece on request, which applies back-pressure to the source.
+/// Supplies the content of a request piece by piece, no faster than the connection asks for it.
 package protocol ContentSource: AnyObject, Sendable {
-    /// Called when the connection needs the next piece. `reply` must be called once, from any thread, synchronously or later. The
-    /// connection calls this again only after it has sent the piece.
+    /// Called when the connection needs the next piece. The source must call `reply` once, on any thread, synchronously or later.
+    /// The connection asks for another piece only after it has sent this one.
     func next(_ reply: @escaping @Sendable (ContentPiece) -> Void)
     /// Whether the content can be produced again from its start.
     var isReplayable: Bool { get }
     /// Goes back to the start; returns false when that is impossible.
     func rewind() -> Bool
-    /// Goes back to the start, and calls `ready` once, from any thread, with true if that succeeded. Meanwhile only the `whole`
+    /// Goes back to the start. Calls `ready` once, on any thread, with whether that succeeded. Meanwhile only the `whole`
     /// time-out of the exchange runs.
     func rewind(_ ready: @escaping @Sendable (Bool) -> Void)
-    /// Called when the exchange needs no more content, perhaps while a reply is outstanding, which is then ignored.
+    /// Called when the exchange needs no more content. The connection ignores a reply that is still outstanding.
     func abandon()
 }
 

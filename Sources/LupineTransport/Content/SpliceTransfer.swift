@@ -5,22 +5,23 @@ import LupineHTTP
 /// The transfer of a response's content from a socket into a file.
 ///
 /// Where possible, the kernel moves pages through a pipe without copying them to user space (`splice(2)`). Content that the codec
-/// must parse, or that arrived together with the head, is written instead; small pieces are gathered before that, since each
-/// write is a system call and the server decides how small its chunks are. It belongs to one exchange on one loop.
+/// must parse, or that arrived together with the head, is written with `write(2)` instead. Small pieces are gathered first, since
+/// each write is a system call and the server may send very small chunks. The transfer belongs to one exchange on one loop.
 final class SpliceTransfer {
-    /// Whether the socket's content may go through the pipe. Becomes false if no pipe can be created for lack of descriptors; the
-    /// content is then read and written.
+    /// Whether the kernel may move the socket's content through the pipe. Becomes false if no pipe can be created for lack of
+    /// descriptors; the connection then reads the content and writes it.
     private(set) var usesPipe: Bool
     private let target: FileTarget
+    /// The pipe; nil until `move` first creates it.
     private var pipe: SplicePipe?
     /// Content that was read and waits to be written.
     private var gathered: [UInt8] = []
 
-    /// The result of one call of `step`.
-    enum Step: Hashable {
+    /// The result of one call of `move`.
+    enum MoveResult: Hashable {
         /// This number of bytes has been moved to the file.
         case moved(Int)
-        /// There is no pipe: the caller reads the content.
+        /// No pipe could be created: the caller must read the content itself.
         case withoutPipe
         /// The socket has no input now.
         case wouldBlock
@@ -38,7 +39,7 @@ final class SpliceTransfer {
     /// - Parameters:
     ///   - bytes: The content.
     ///   - isLast: Whether no more input is available after the content.
-    /// - Returns: How many bytes were written, including those gathered before; nil if the content was only gathered.
+    /// - Returns: How many bytes were written, including earlier gathered ones; nil if the content was only gathered.
     func gatherOrWrite(_ bytes: Span<UInt8>, isLast: Bool) throws(TransportError) -> Int? {
         if gathered.isEmpty, isLast || bytes.count >= Self.gatheredLimit {
             try target.write(bytes)
@@ -57,9 +58,9 @@ final class SpliceTransfer {
     }
 
     /// Moves up to `limit` bytes from the socket through the pipe into the file. `host` and `port` name the peer in an error.
-    func step(
+    func move(
         from channel: borrowing ByteChannel, limit: Int64, host: String, port: UInt16
-    ) throws(TransportError) -> Step {
+    ) throws(TransportError) -> MoveResult {
         if pipe == nil {
             do throws(Errno) { pipe = try SplicePipe(capacity: Self.pipeCapacity) } catch {
                 usesPipe = false
@@ -71,11 +72,12 @@ final class SpliceTransfer {
         do throws(Errno) {
             switch pipe {
             case .some(let pipe): outcome = try channel.fill(pipe, count: count)
-            // Impossible: the pipe was created above.
+            // Impossible, because the pipe was created above.
             case nil: outcome = .wouldBlock
             }
         } catch { throw .connectionLost(host: host, port: port, error) }
         guard case .bytes(let count) = outcome else { return outcome == .end ? .end : .wouldBlock }
+        // All bytes in the pipe are moved on: the pipe is empty again before the next call.
         var remaining = count
         while remaining > 0 {
             do throws(Errno) {
@@ -90,6 +92,6 @@ final class SpliceTransfer {
 
     /// The requested capacity of the pipe: the most that Linux allows an unprivileged process by default (`pipe-max-size`).
     private static let pipeCapacity: Int32 = 1 << 20
-    /// How many bytes are gathered at most before they are written.
+    /// The number of gathered bytes from which they are written.
     private static let gatheredLimit = 64 * 1024
 }

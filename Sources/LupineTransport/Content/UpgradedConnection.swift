@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// A connection that no longer speaks HTTP: a tunnel, or another protocol after 101; or a single HTTP/2 stream in that state
-/// (RFC 8441).
+/// A connection after an upgrade, by which the upgrade handler sends, resumes and closes. Confined to its loop.
 ///
-/// The owner of the `UpgradeHandler` sends, resumes and closes with it. Confined to its loop.
+/// It carries a tunnel (CONNECT), or another protocol after a 101 response. Over HTTP/2 it is a single stream (RFC 8441).
 package final class UpgradedConnection {
     private weak var connection: (any UpgradedChannel)?
     /// The loop that it runs on.
@@ -14,11 +13,10 @@ package final class UpgradedConnection {
         self.loop = loop
     }
 
-    /// Sends bytes in order, as soon as the channel accepts them. The handler is not called before this returns.
+    /// Sends bytes in order, as soon as the channel accepts them. The handler is not called before this method returns.
     ///
-    /// - Returns: How many bytes now wait in memory, as a measure for back-pressure; `UpgradeHandler.drained` is called when the
-    ///   number returns to 0. Nil if the connection cannot send any more; the handler's `closed` follows, after the bytes that
-    ///   were received before.
+    /// - Returns: How many bytes wait in memory; when none wait, `UpgradeHandler.drained` is called. Nil if the connection can
+    ///   send no more; the handler's `closed` follows, after the bytes that were received before.
     package func send(_ bytes: [UInt8]) -> Int? { connection?.sendUpgraded(bytes) }
 
     /// Resumes reading after the handler has answered `.pause`.
@@ -28,7 +26,8 @@ package final class UpgradedConnection {
     package func close() { connection?.closeUpgraded() }
 }
 
-/// Implements the methods of `UpgradedConnection`: an HTTP/1.1 connection, or the tunnel on an HTTP/2 stream.
+/// Implements the methods of `UpgradedConnection`, which document the requirements below. The conforming types are
+/// `HTTP1Connection`, and `HTTP2Tunnel` for a stream.
 protocol UpgradedChannel: AnyObject {
     func sendUpgraded(_ bytes: [UInt8]) -> Int?
     func resumeUpgraded()
@@ -37,7 +36,8 @@ protocol UpgradedChannel: AnyObject {
 
 /// Receives the bytes of an upgraded connection. The methods are called on the connection's loop.
 package protocol UpgradeHandler: AnyObject {
-    /// Called with received bytes, which are borrowed for the duration of the call. `.enough` closes the connection.
+    /// Called with received bytes, which are borrowed for the duration of the call. The return value says whether the handler
+    /// accepts more; `.enough` closes the connection.
     func received(_ bytes: Span<UInt8>) -> Demand
     /// Called when the kernel has accepted all bytes that were to be sent.
     func drained()
@@ -45,7 +45,7 @@ package protocol UpgradeHandler: AnyObject {
     func closed(_ error: TransportError?)
 }
 
-/// The handler that the default `ExchangeSink.upgraded` returns, for sinks that never ask for an upgrade.
+/// The handler that the default implementation of `ExchangeSink.upgraded` returns, for sinks that never ask for an upgrade.
 final class RefusedUpgrade: UpgradeHandler {
     func received(_ bytes: Span<UInt8>) -> Demand { .enough }
     func drained() {}

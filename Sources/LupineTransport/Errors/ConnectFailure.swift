@@ -17,7 +17,7 @@ public struct ConnectFailure: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ConnectFailure {
-    /// Describes the failed attempts for `peer`, with advice.
+    /// Returns a text that describes the failed attempts to connect to `peer`, with advice for the user.
     static func describe(_ failures: [ConnectFailure], of peer: String) -> String {
         // An address that `peer` already names is not repeated.
         let attempts = failures.map { peer.hasSuffix("\($0.address)") ? "\($0.error)" : "\($0)" }
@@ -25,7 +25,7 @@ extension ConnectFailure {
             + advice(failures.map(\.error))
     }
 
-    /// Returns advice for the user if all attempts failed for the same reason.
+    /// Returns advice for the user if all attempts failed for the same reason; otherwise an empty text.
     private static func advice(_ errors: [Errno]) -> String {
         switch Set(errors) {
         case [.connectionRefused]:

@@ -16,10 +16,10 @@ extension TransportError {
         }
     }
 
-    /// Returns the first few names; a certificate may have hundreds.
+    /// Returns the first few names as text, and the number of the others; a certificate may have hundreds.
     private static func list(_ names: [String]) -> String {
         guard !names.isEmpty else { return "no name at all" }
-        let shown = names.prefix(5).joined(separator: ", ")
-        return names.count > 5 ? "\(shown) and \(names.count - 5) more" : shown
+        let shownNames = names.prefix(5).joined(separator: ", ")
+        return names.count > 5 ? "\(shownNames) and \(names.count - 5) more" : shownNames
     }
 }

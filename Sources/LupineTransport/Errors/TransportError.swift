@@ -126,7 +126,8 @@ extension TransportError {
         self = .timedOut(host: host, port: port, timeout, after: .nanoseconds(time?.nanoseconds ?? 0))
     }
 
-    /// Returns a host and a port in the syntax of an authority (RFC 3986 §3.2); the path of a Unix socket unchanged.
+    /// Returns a host and a port in the syntax of an authority (RFC 3986 §3.2). The path of a Unix-domain socket, for which the
+    /// port is 0, is returned unchanged.
     static func peer(_ host: String, _ port: UInt16) -> String {
         guard port != 0 else { return host }
         // Only an IPv6 address contains a colon (0x3A).
@@ -135,7 +136,7 @@ extension TransportError {
 }
 
 extension TransferTimeout {
-    /// Describes the step during which the time-out expired.
+    /// Returns a text for the step during which the time-out expired.
     fileprivate func step(of host: String) -> String {
         switch self {
         case .connect: "while connecting to \(host)"
@@ -148,7 +149,7 @@ extension TransferTimeout {
         }
     }
 
-    /// Advice for the user.
+    /// Advice for the user whose request timed out.
     fileprivate var advice: String {
         switch self {
         case .connect: "see whether the port is right and no firewall drops what is sent there"

@@ -4,8 +4,8 @@ package import LupineHTTP
 import LupineHTTP2
 
 extension HeaderList {
-    /// The list in the form that transfer observers receive: a line for each field, including pseudo-header fields, and an empty
-    /// line.
+    /// The list in the form that transfer observers receive: a line for each field, pseudo-header fields included, and then an
+    /// empty line.
     var lines: [UInt8] {
         var lines: [UInt8] = []
         let octets = octets.span
@@ -20,7 +20,8 @@ extension HeaderList {
 }
 
 extension RequestHead {
-    /// Returns the lines that a transfer observer would receive if this head was sent over HTTP/2; `scheme` is that of its URL.
+    /// Returns the lines that a transfer observer would receive if this head were sent over HTTP/2. `scheme` is that of the URL,
+    /// and `body` describes the content.
     package func linesOverHTTP2(scheme: String, body: OutgoingBody) throws(HTTPError) -> [UInt8] {
         try MessageEncoder.request(self, scheme: scheme, body: body).lines
     }

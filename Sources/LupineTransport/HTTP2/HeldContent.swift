@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// A FIFO buffer for a stream's content that waits for its consumer.
+/// The content of a stream that waits for its consumer: a FIFO buffer.
 ///
-/// Removing octets only advances `start`: otherwise each removal by a slow consumer would move all other octets.
+/// A removal only advances `start`. So it need not move all the other octets.
 struct HeldContent: ~Copyable {
     /// The waiting octets, from `start` on.
     private(set) var octets: [UInt8] = []
@@ -14,7 +14,8 @@ struct HeldContent: ~Copyable {
 
     mutating func append(_ bytes: Span<UInt8>) {
         guard !bytes.isEmpty else { return }
-        // Compacts only if no more octets remain than have been removed, so that each octet is moved once on average.
+        // Compacts the array only if at least as many octets have been removed as remain: on average, each octet is moved at
+        // most once.
         if start >= octets.count - start {
             octets.removeSubrange(..<start)
             start = 0

@@ -1,59 +1,62 @@
 // SPDX-License-Identifier: MIT
 
-/// Decides whether the peer of a silent connection is still reachable. It sends a PING only when an exchange begins.
+/// Decides whether the peer of a silent connection is still reachable.
 ///
-/// A path can disappear without notice (a router that dropped its state, a machine that was switched off), and TCP takes many
-/// minutes to detect it. A connection that has received nothing for `silence` sends a PING with the next request: an idle
-/// connection sends nothing, and a server that counts PINGs against clients (gRPC) does not count those that come with
-/// requests. Any octet is an answer: a peer that is slow to answer PING but sends something else is alive. So is a peer whose
-/// kernel continues to acknowledge what was sent: the PING may be queued behind a long upload.
+/// A path can disappear without notice, for example when a router drops its state or a machine is switched off. TCP takes many
+/// minutes to detect that. So a connection that has received nothing for `silence` sends a PING with the next request. An idle
+/// connection sends none; servers that limit the PINGs of clients (gRPC) do not count a PING that comes with a request. Any octet
+/// is an answer: a peer that is slow to answer PING but sends something else is alive. So is a peer whose kernel continues to
+/// acknowledge what was sent: the PING may be queued behind a long upload.
 ///
 /// Pure: times and counts are arguments.
 struct LivenessProbe: Hashable {
-    /// A connection that has received nothing for this long sends a PING. Many routers forget a silent path after a minute,
-    /// some earlier; a connection in use never sends one.
+    /// A connection that has received nothing for this long sends a PING with its next request. Many routers drop the state of a
+    /// silent connection after a minute, some earlier.
     static let silence = Interval.seconds(15)
     /// How long the peer may take to send anything at all: enough for the first retransmissions of a lost packet, which start
     /// after 0.2 to 1 s and double each time, and for the longest round trips.
     static let timeout = Interval.seconds(10)
 
+    /// The result of a check.
     enum Verdict: Hashable {
         /// The peer has answered, or no PING was sent.
         case alive
         /// Nothing has arrived for half of `timeout`. Check again at the given time.
         case doubtful(checkAgain: Instant)
+        /// Nothing has arrived for the whole `timeout`: the connection must be closed.
         case gone
     }
 
     private enum State: Hashable {
         /// No PING is unanswered.
-        case quiet  // → asked
+        case idle  // → pingSent
         /// A PING was sent at `since`. `acknowledged` is the number of octets that the peer's kernel had acknowledged at the last
         /// check; nil before the first check.
-        case asked(since: Instant, acknowledged: UInt64?)  // → quiet
+        case pingSent(since: Instant, acknowledged: UInt64?)  // → idle
     }
 
-    private var state = State.quiet
+    private var state = State.idle
 
     /// Called when an exchange begins. Returns the time of the first check; nil when no PING is needed.
     mutating func exchangeBegins(at now: Instant, lastReceived: Instant) -> Instant? {
-        guard state == .quiet, lastReceived + Self.silence <= now else { return nil }
-        state = .asked(since: now, acknowledged: nil)
+        guard state == .idle, lastReceived + Self.silence <= now else { return nil }
+        state = .pingSent(since: now, acknowledged: nil)
         return now + Self.checkInterval
     }
 
     /// Checks the peer. `acknowledged` is how many of the connection's octets the peer's kernel has acknowledged, if known.
     mutating func check(at now: Instant, lastReceived: Instant, acknowledged: UInt64?) -> Verdict {
-        guard case .asked(let since, let acknowledgedBefore) = state, lastReceived < since else {
-            state = .quiet
+        guard case .pingSent(let since, let acknowledgedBefore) = state, lastReceived < since else {
+            state = .idle
             return .alive
         }
-        // The second check: the peer's kernel has acknowledged nothing since the first, or the local kernel does not know.
+        // A later check than the first: the peer's kernel has acknowledged nothing since the last check. If the local kernel does
+        // not know (nil), that counts as nothing.
         if let acknowledgedBefore, acknowledgedBefore == acknowledged ?? 0 {
-            state = .quiet
+            state = .idle
             return .gone
         }
-        state = .asked(since: since, acknowledged: acknowledged ?? 0)
+        state = .pingSent(since: since, acknowledged: acknowledged ?? 0)
         return .doubtful(checkAgain: now + Self.checkInterval)
     }
 

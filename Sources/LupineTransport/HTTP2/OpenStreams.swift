@@ -4,7 +4,7 @@ import LupineHTTP2
 
 /// The streams of a connection that have not ended, by their identifiers.
 struct OpenStreams<Stream: AnyObject> {
-    /// Maps identifiers to indices of `streams`.
+    /// The indices of the streams in `streams`, by identifier.
     private var slots = StreamSlots()
     /// The streams at their indices; nil at an index that is free.
     private var streams: [Stream?] = []

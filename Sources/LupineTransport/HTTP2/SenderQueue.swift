@@ -2,17 +2,18 @@
 
 import LupineHTTP2
 
-/// The streams that have something to send: the most urgent first, round-robin among equals (RFC 9218 §10).
+/// The streams that have something to send: the most urgent first, round-robin among those of the same urgency (RFC 9218 §10).
 ///
-/// While less urgent streams wait, every eighth removal is from one of their levels, each level in turn. So an endless urgent
-/// upload slows the less urgent streams down but does not starve them.
+/// While less urgent streams wait, every eighth removal is from one of their levels, each of those levels in turn. So an endless
+/// urgent upload slows the less urgent streams down but does not starve them.
 struct SenderQueue<Sender: AnyObject> {
-    /// One of this many removals is from a less urgent level.
-    static var removalsPerShare: Int { 8 }
+    /// One of this many removals is from a level other than the most urgent one.
+    static var lessUrgentInterval: Int { 8 }
 
     /// A FIFO queue of the senders of one urgency.
     private struct Level {
         private var senders: [Sender] = []
+        /// The number of removed senders at the beginning of `senders`.
         private var start = 0
 
         var isEmpty: Bool { start == senders.count }
@@ -38,13 +39,14 @@ struct SenderQueue<Sender: AnyObject> {
         }
     }
 
+    /// A level for each of the eight urgencies, the most urgent first.
     private var levels = InlineArray<8, Level>(repeating: Level())
     /// A bit for each level that is not empty; bit 0 is the most urgent level.
     private var occupied: UInt8 = 0
-    /// The number of removals since the last one from a less urgent level.
-    private var removalsWithoutShare = 0
+    /// The number of removals since the last removal from a less urgent level.
+    private var removalsSinceLessUrgent = 0
     /// The bit of the less urgent level from which a sender was last removed; 0 before the first such removal.
-    private var lastSharedLevel: UInt8 = 0
+    private var lastLessUrgentBit: UInt8 = 0
 
     var isEmpty: Bool { occupied == 0 }
 
@@ -74,17 +76,17 @@ struct SenderQueue<Sender: AnyObject> {
         // All occupied levels except the most urgent one: this clears the lowest set bit.
         let others = occupied & (occupied &- 1)
         guard others != 0 else {
-            removalsWithoutShare = 0
+            removalsSinceLessUrgent = 0
             return first
         }
-        removalsWithoutShare += 1
-        guard removalsWithoutShare >= Self.removalsPerShare else { return first }
-        removalsWithoutShare = 0
-        // The levels after `lastSharedLevel`: the mask clears its bit and all lower ones, or all bits if it is 0. If no level is
-        // left, the most urgent of the others comes next.
-        let following = others & ~(lastSharedLevel | (lastSharedLevel &- 1))
+        removalsSinceLessUrgent += 1
+        guard removalsSinceLessUrgent >= Self.lessUrgentInterval else { return first }
+        removalsSinceLessUrgent = 0
+        // The levels after the last chosen one: the mask clears its bit and all lower bits. If `lastLessUrgentBit` is 0, the mask
+        // clears all bits. If no level remains, the most urgent of the others comes next.
+        let following = others & ~(lastLessUrgentBit | (lastLessUrgentBit &- 1))
         let chosen = (following == 0 ? others : following).trailingZeroBitCount
-        lastSharedLevel = 1 << UInt8(chosen)
+        lastLessUrgentBit = 1 << UInt8(chosen)
         return chosen
     }
 }

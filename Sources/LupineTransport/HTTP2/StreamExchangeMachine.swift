@@ -3,18 +3,19 @@
 /// The state machine of one exchange on its stream, from the request's head to the end.
 ///
 /// Pure: `HTTP2Connection` reports events and performs the returned actions. `HTTP2Machine` interprets the frames of a stream;
-/// this machine tracks what the exchange and its consumer have done. As in `HTTP1Machine` the two halves have separate states;
-/// unlike there, no event here ends the connection: an action concerns only the exchange.
+/// this machine tracks what the exchange and its consumer have done. As in `HTTP1Machine`, request and response have separate
+/// states. Unlike there, no event ends the connection: an action concerns only the exchange.
 struct StreamExchangeMachine: ~Copyable {
+    /// The states, each with the states that may follow it.
     enum State: Hashable {
         case exchanging(RequestState, ResponseState)  // → skipping, over
         /// The consumer needs no more of the response. The connection drops the input that it has read, and then resets the
-        /// stream if that has not ended.
+        /// stream, unless the stream has ended with that input.
         case skipping  // → over
         case over
     }
-    // The halves and their events are the same as in `HTTP1Machine`: they are not shared, so that each machine shows its
-    // whole table of transitions.
+    // Both states and their events are the same as in `HTTP1Machine`: they are not shared, so that each machine shows its whole
+    // table of transitions.
 
     /// The state of the request.
     enum RequestState: Hashable {
@@ -32,9 +33,9 @@ struct StreamExchangeMachine: ~Copyable {
     }
 
     enum Event: Hashable {
-        /// The content is held back until the peer asks for it.
+        /// The content must wait for `100 Continue`.
         case hold
-        /// The peer asked for the content, or the wait for `100 Continue` timed out.
+        /// The content may be sent: the peer answered `100 Continue`, or the wait for that answer timed out.
         case release
         case requestSent
         case headReceived
@@ -44,7 +45,7 @@ struct StreamExchangeMachine: ~Copyable {
         case responseEnded
         /// The consumer needs no more of the response.
         case enough
-        /// All input that was read in this turn has been handled.
+        /// The connection has handled all input that it read in this turn of the loop.
         case turnEnded
         /// The owner cancelled the exchange, or a local error occurred.
         case cancel
@@ -52,12 +53,14 @@ struct StreamExchangeMachine: ~Copyable {
         case broken
     }
 
+    /// The actions that follow from an event.
     struct Actions: Hashable {
         var exchange = ExchangeAction.keep
-        /// Whether the held content may be sent now.
+        /// Whether the content that waited for `100 Continue` may be sent now.
         var releasesContent = false
     }
     enum ExchangeAction: Hashable {
+        /// Let it continue.
         case keep
         /// End it successfully.
         case succeed
@@ -67,8 +70,8 @@ struct StreamExchangeMachine: ~Copyable {
 
     private(set) var state = State.exchanging(.sending, .awaitingHead)
 
-    /// The only writer of `state`. The events `hold`, `requestSent`, `headReceived`, `pause`, `resume` and `enough` need no
-    /// action, so their callers discard the result.
+    /// Changes the state for an event, and returns the actions to perform; nothing else changes the state. The events `hold`,
+    /// `requestSent`, `headReceived`, `pause`, `resume` and `enough` need no action, so their callers discard the result.
     mutating func handle(_ event: Event) -> Actions {
         switch (state, event) {
         case (.exchanging(.sending, let response), .hold):

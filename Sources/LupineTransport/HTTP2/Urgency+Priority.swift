@@ -3,13 +3,13 @@
 import LupineHTTP2
 
 extension Urgency {
-    /// Maps an exchange's priority to an urgency: 3 only for the default priority, 0.5. The three levels above it divide the
-    /// range up to 1 into thirds, the four levels below divide the range down to 0 into quarters: 0.75 maps to 1, and 0.25
-    /// maps to 5.
+    /// Maps an exchange's priority (0 to 1, the highest first) to an urgency (0 to 7, the lowest first). Only the default
+    /// priority, 0.5, maps to the default urgency, 3. Three urgencies divide the range above 0.5 into thirds, and four divide
+    /// the range below it into quarters. For example, 0.75 maps to 1, and 0.25 maps to 5.
     init(priority: Float) {
         let distance = min(max(priority, 0), 1) - ExchangePriority.normal
-        // Three levels in 0.5 above the default are 6 steps per unit; four levels below are 8. Lower levels are more urgent.
-        let steps = (distance > 0 ? -distance * 6 : -distance * 8).rounded(.awayFromZero)
-        self.init(UInt8(Float(Urgency.normal.rawValue) + steps))
+        // Above the default: 3 levels within 0.5, so 6 levels per unit. Below: 4 levels within 0.5, so 8 levels per unit.
+        let levels = (distance > 0 ? -distance * 6 : -distance * 8).rounded(.awayFromZero)
+        self.init(UInt8(Float(Urgency.normal.rawValue) + levels))
     }
 }

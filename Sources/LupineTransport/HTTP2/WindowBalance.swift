@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Counts closed HTTP/2 connections, and those of them whose windows did not add up: received octets were neither consumed nor
-/// dropped, or the growth of a window was not returned when its stream ended. For tests. Each connection reports once, from any
-/// thread.
+/// Counts closed HTTP/2 connections, and those of them whose windows were out of balance. Tests read the counts.
+///
+/// A window is out of balance if received octets were neither consumed nor dropped, or if its growth was not subtracted from
+/// the connection's total when its stream ended. Each connection reports once, from any thread.
 package final class WindowBalance: Sendable {
     private struct State {
         var connections = 0

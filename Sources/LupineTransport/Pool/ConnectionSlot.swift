@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Identifies one connection of a pool from the moment its dial begins until it is closed. Never reused: an event that arrives
-/// late finds no connection and is ignored.
+/// Identifies one connection of a pool, from the start of its dial to its close. An ID is never reused: a late event for a closed
+/// connection finds no connection and is ignored.
 package struct ConnectionID: Hashable, Sendable {
     /// The index of the connection's slot.
     let index: Int32
-    /// The number of earlier connections in the slot.
+    /// The number of earlier connections that have used the slot.
     let generation: UInt32
 
     init(index: Int32, generation: UInt32) {
@@ -17,10 +17,12 @@ package struct ConnectionID: Hashable, Sendable {
     package var rawValue: UInt64 { UInt64(generation) << 32 | UInt64(UInt32(bitPattern: index)) }
 }
 
-/// The life cycle of one connection as the pool sees it, from the start of its dial to its close.
+/// The state machine of one connection in a pool, from the start of its dial to its close.
 ///
-/// It counts the exchanges on the connection without knowing their identity. Pure: no clock, socket or lock.
+/// It counts the exchanges (requests with their responses) on the connection, and does not know which they are. Pure: no clock,
+/// socket or lock.
 struct ConnectionSlot {
+    /// The states, each with the states that may follow it.
     enum State: Hashable {
         case vacant  // → dialing
         case dialing(Dial)  // → idle, vacant
@@ -34,9 +36,9 @@ struct ConnectionSlot {
         /// The sequence number of the pool's newest waiter when the dial began (`WaiterSlab.lastSequence`): if the dial fails,
         /// later waiters do not fail with it.
         var lastWaiter: UInt64
-        /// Whether the dial was retried after descriptors had run out.
+        /// Whether the dial was retried after the process had run out of descriptors.
         var wasRetried = false
-        /// The exchange that the dial is tied to: its task answers the questions about the peer.
+        /// The exchange that the dial is tied to: its task decides whether to trust the peer. Nil if the dial is tied to none.
         var claimant: ExchangeID?
         /// Whether that exchange needs a connection that has carried nothing before.
         var needsFresh = false
@@ -45,13 +47,15 @@ struct ConnectionSlot {
     enum Event {
         /// A dial begins.
         case dial(lastWaiter: UInt64)
+        /// The dial begins again, after the process had run out of descriptors.
         case retryDial
+        /// The dial is tied to an exchange.
         case claim(ExchangeID, needsFresh: Bool)
         /// The dial has opened the connection, which can carry `capacity` exchanges at once; more than 1 means HTTP/2.
         /// `allowed` is the last stream limit that the peer announced on a multiplexed connection; nil if it announced none.
         case connected(capacity: Int32, allowed: Int32? = nil, loop: Int? = nil)
         /// The limit of concurrent exchanges has changed.
-        case capacity(Int32)
+        case capacityChanged(Int32)
         /// Another exchange runs on the connection.
         case lease
         /// An exchange on the connection has ended.
@@ -73,7 +77,9 @@ struct ConnectionSlot {
     }
 
     private(set) var state = State.vacant
+    /// The number of earlier connections that have used the slot.
     private(set) var generation: UInt32 = 0
+    /// The index of the connection's key in `PoolMachine.keys`.
     private(set) var key = LinkTable.none
     /// The number of the loop that the connection runs on.
     private(set) var loop: Int?
@@ -81,23 +87,23 @@ struct ConnectionSlot {
     private var retiresAt = Instant.distantFuture
     /// The limit of concurrent exchanges; 0 while the peer accepts no requests.
     private var capacity: Int32 = 1
-    /// Whether it speaks HTTP/2 and so can carry several exchanges at once. True even if its peer currently allows fewer, and
-    /// until the slot is assigned again.
+    /// Whether the connection speaks HTTP/2 and so can carry several exchanges at once. Stays true if its peer temporarily allows
+    /// fewer, and after the close until the slot is assigned again.
     private(set) var isMultiplexed = false
-    /// Whether its peer accepts WebSockets besides other exchanges (RFC 8441).
+    /// Whether the peer accepts WebSockets besides other exchanges (RFC 8441).
     var acceptsWebSockets = false
-    /// The keys of other origins whose exchanges it also carries.
+    /// The keys of other origins whose exchanges the connection also carries.
     var coalescedKeys = LinkList()
-    /// The number of further exchanges that the server accepts (`KeepAlive.maximum`); `Int.max` if it has named none.
-    private var remaining = Int.max
-    /// Whether it has carried an exchange.
+    /// The number of further exchanges that the server accepts (`KeepAlive.maximum`); `Int.max` if the server has not limited it.
+    private var remainingExchanges = Int.max
+    /// Whether the connection has carried an exchange.
     private(set) var wasUsed = false
-    /// The number of exchanges that have ended on a multiplexed connection.
-    private(set) var ended: Int32 = 0
+    /// The number of exchanges that have ended, if the connection is multiplexed.
+    private(set) var endedExchanges: Int32 = 0
 
     var isIdle: Bool { if case .idle = state { true } else { false } }
 
-    /// The exchange that is tied to the dial.
+    /// The exchange that the dial is tied to; nil if there is none.
     var claimant: ExchangeID? { if case .dialing(let dial) = state { dial.claimant } else { nil } }
 
     var isRetiring: Bool { if case .retiring = state { true } else { false } }
@@ -106,14 +112,14 @@ struct ConnectionSlot {
     var isAvailable: Bool {
         switch state {
         case .idle: capacity > 0
-        case .busy(let exchanges): exchanges < capacity && remaining > 0
+        case .busy(let exchanges): exchanges < capacity && remainingExchanges > 0
         case .vacant, .dialing, .retiring: false
         }
     }
 
-    /// Whether the connection must not be leased any more because of its age or idle time.
+    /// Whether the connection must not be leased again, because of its age or idle time.
     func isExpired(at now: Instant) -> Bool {
-        // `until` is never later than `retiresAt`.
+        // An idle connection needs one comparison: `until` is never later than `retiresAt`.
         if case .idle(let until) = state { until <= now } else { retiresAt <= now }
     }
 
@@ -124,16 +130,17 @@ struct ConnectionSlot {
         capacity = 1
         isMultiplexed = false
         acceptsWebSockets = false
-        remaining = .max
+        remainingExchanges = .max
         wasUsed = false
-        ended = 0
+        endedExchanges = 0
         retiresAt = .distantFuture
     }
 
     /// Moves the connection to another key.
     mutating func move(to key: Int32) { self.key = key }
 
-    /// The only writer of `state`, together with the private functions that it calls.
+    /// Changes the state for an event, and returns the consequence for the pool. Only this function and the private functions
+    /// that it calls change `state`.
     mutating func handle(_ event: Event, at now: Instant, limits: PoolLimits) -> Effect {
         switch (state, event) {
         case (.vacant, .dial(let lastWaiter)):
@@ -152,8 +159,8 @@ struct ConnectionSlot {
         case (.dialing, .connected(let capacity, let allowed, let loop)):
             self.loop = loop
             return connected(capacity, allowed: allowed, at: now, limits: limits)
-        case (.idle, .capacity(let capacity)), (.busy, .capacity(let capacity)),
-            (.retiring, .capacity(let capacity)):
+        case (.idle, .capacityChanged(let capacity)), (.busy, .capacityChanged(let capacity)),
+            (.retiring, .capacityChanged(let capacity)):
             self.capacity = max(0, capacity)
             return isAvailable ? .available : .none
         case (.idle, .lease):
@@ -177,7 +184,7 @@ struct ConnectionSlot {
         case (.idle, .retire), (.dialing, .gone), (.idle, .gone), (.busy, .gone), (.retiring, .gone):
             return vacate()
         case (.vacant, .claim), (.idle, .claim), (.busy, .claim), (.retiring, .claim),
-            (.vacant, .capacity), (.dialing, .capacity),
+            (.vacant, .capacityChanged), (.dialing, .capacityChanged),
             (.vacant, .retryDial), (.vacant, .connected), (.vacant, .lease), (.vacant, .finished),
             (.vacant, .retire), (.vacant, .gone), (.dialing, .dial), (.dialing, .lease),
             (.dialing, .finished),
@@ -189,7 +196,7 @@ struct ConnectionSlot {
         }
     }
 
-    /// Makes the dialed connection leasable.
+    /// Records that the dial has opened the connection, which can then be leased.
     private mutating func connected(
         _ capacity: Int32, allowed: Int32?, at now: Instant, limits: PoolLimits
     ) -> Effect {
@@ -200,33 +207,33 @@ struct ConnectionSlot {
         return isAvailable ? .available : .none
     }
 
-    /// Ends one of the `exchanges` that are running; the peer agrees to further ones, within the limits of `hint`.
+    /// Records the end of one of the `exchanges` that are running. The connection can carry others, within the limits of `hint`.
     private mutating func finish(
         oneOf exchanges: Int32, _ hint: KeepAlive, at now: Instant, limits: PoolLimits
     ) -> Effect {
-        if isMultiplexed, ended < .max { ended += 1 }
-        if let maximum = hint.maximum { remaining = max(0, maximum) }
-        let isSpent = remaining == 0 || retiresAt <= now
+        if isMultiplexed, endedExchanges < .max { endedExchanges += 1 }
+        if let maximum = hint.maximum { remainingExchanges = max(0, maximum) }
+        let mustRetire = remainingExchanges == 0 || retiresAt <= now
         if exchanges > 1 {
-            state = isSpent ? .retiring(exchanges: exchanges - 1) : .busy(exchanges: exchanges - 1)
+            state = mustRetire ? .retiring(exchanges: exchanges - 1) : .busy(exchanges: exchanges - 1)
             return isAvailable ? .available : .none
         }
-        if isSpent { return vacate() }
+        if mustRetire { return vacate() }
         let timeout = min(limits.idleTimeout, hint.safeTimeout ?? limits.idleTimeout)
         guard timeout > .zero else { return vacate() }
         state = .idle(until: min(now + timeout, retiresAt))
         return isAvailable ? .available : .none
     }
 
-    /// Counts one more exchange besides the `exchanges` that are running.
+    /// Records one more exchange besides the `exchanges` that are running.
     private mutating func lease(after exchanges: Int32) -> Effect {
-        if remaining != .max { remaining -= 1 }
+        if remainingExchanges != .max { remainingExchanges -= 1 }
         wasUsed = true
         state = .busy(exchanges: exchanges + 1)
         return isAvailable ? .available : .none
     }
 
-    /// Makes the slot vacant. Changes its generation, so that late events find no connection.
+    /// Makes the slot vacant, and changes its generation, so that late events find no connection.
     private mutating func vacate() -> Effect {
         state = .vacant
         key = LinkTable.none

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// A server's hint about the life of an idle connection: `Keep-Alive: timeout=5, max=99`.
+/// A server's hint about how long it keeps a connection open: the field `Keep-Alive: timeout=5, max=99`.
 ///
-/// The field was never standardised beyond RFC 2068 §19.7.1.1. Servers send it, and a client that follows it meets fewer dead
-/// connections. It is a hint: unknown parts are ignored, and nothing in it is an error.
+/// Only RFC 2068 §19.7.1.1 specifies the field. Servers send it, and a client that follows it sends fewer requests on
+/// connections that the server has closed. Unknown or malformed parameters are ignored.
 package struct KeepAlive: Hashable, Sendable {
     /// How long the server keeps the connection idle, from the end of the response.
     package var timeout: Interval?
     /// How many further requests the server accepts on the connection.
     package var maximum: Int?
 
-    /// Creates a hint from its parts.
+    /// Creates a hint from its parameters.
     package init(timeout: Interval? = nil, maximum: Int? = nil) {
         self.timeout = timeout
         self.maximum = maximum
@@ -87,8 +87,8 @@ package struct KeepAlive: Hashable, Sendable {
     /// The length of `timeout`, the longest known name.
     private static let longestName = 7
 
-    /// The server's time-out, shortened so that a request sent at the last moment still arrives before the server closes: by
-    /// one second, or by half if less than two seconds were granted.
+    /// The server's time-out, shortened so that a request sent at the last moment still arrives before the server closes. A
+    /// time-out of two seconds or more is shortened by one second, a smaller one by half.
     var safeTimeout: Interval? {
         guard let timeout else { return nil }
         let nanoseconds = timeout.nanoseconds

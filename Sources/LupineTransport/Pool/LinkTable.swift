@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// Doubly linked lists over the indexes of a slab; the links of all elements are stored in one array.
+/// Doubly linked lists of indexes into an array (a slab); the links of all elements are stored in one array.
 ///
-/// Inserting, removing and popping take a few stores and no allocation. An element is in at most one list of a table; an
-/// object that is in two lists at once, such as an idle connection, has an entry in two tables.
+/// Inserting and removing take constant time and no allocation. An element is in at most one list of a table. An object that is
+/// in two lists at once, such as an idle connection, has an entry in two tables.
 struct LinkTable {
     /// Stands for no element: before the first and after the last element of a list.
     static let none: Int32 = -1
     /// The links of an element that is in no list.
     private static let detached: Int32 = -2
 
+    /// The neighbours of one element in its list.
     private struct Link {
         var previous = LinkTable.detached
         var next = LinkTable.detached
@@ -75,7 +76,7 @@ struct LinkTable {
     }
 }
 
-/// The two ends of one list in a `LinkTable`.
+/// One list in a `LinkTable`: its ends and its length.
 struct LinkList {
     fileprivate(set) var first = LinkTable.none
     fileprivate(set) var last = LinkTable.none

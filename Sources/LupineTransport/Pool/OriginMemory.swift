@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// A set of origins for which one fact was found last, such as that they chose HTTP/1.1 over HTTP/2.
+/// A set of origins that share one property, such as that they chose HTTP/1.1 over HTTP/2.
 ///
-/// It outlives an origin's connections. It stores a fixed number of fingerprints: of two origins with the same index, the later
-/// one replaces the other, whose fact must then be found out again. Origins with equal fingerprints count as one.
+/// The set still contains an origin after its connections have closed. It stores a fixed number of fingerprints: of two origins
+/// with the same index, the one inserted last replaces the other, which is then no longer in the set. Origins with equal
+/// fingerprints count as one.
 struct OriginMemory {
     /// A power of two, so that `index(of:)` can mask the fingerprint.
     static let capacity = 256
-    /// Empty until the first origin is stored.
+    /// The fingerprints of the origins, at the index that `index(of:)` returns. Empty until the first origin is inserted.
     private var fingerprints: [Int?] = []
 
     /// Whether the origin is in the set.

@@ -34,7 +34,7 @@ public struct PoolCounts: Hashable, Sendable {
         (idle, leased, dialing, waiting) = (counts.idle, counts.leased, counts.dialing, counts.waiting)
     }
 
-    /// Whether both counts are of the same origin.
+    /// Whether both counts are for the same scheme, host, port, proxy and socket.
     private func isOfSameOrigin(as other: PoolCounts) -> Bool {
         scheme == other.scheme && host == other.host && port == other.port && proxy == other.proxy
             && unixSocketPath == other.unixSocketPath

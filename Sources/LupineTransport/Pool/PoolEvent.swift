@@ -26,17 +26,18 @@ package struct PoolLimits: Hashable, Sendable {
 
 /// An event passed to a `PoolMachine`.
 package enum PoolEvent: Sendable {
-    /// An exchange needs a connection; with `needsFresh`, one that has carried nothing before. The highest priority is served
-    /// first, and among equals those that have been sent most often before (`replays`). With a `loop`, the exchange prefers a
-    /// connection of that loop.
+    /// An exchange needs a connection. If `needsFresh` is true, the connection must not have carried an exchange before. The
+    /// exchange with the highest priority is served first, and among equals the one that has been sent most often (`replays`).
+    /// With a `loop`, the exchange prefers a connection of that loop.
     case submit(
         ExchangeID, to: Origin, needsFresh: Bool, priority: Float = ExchangePriority.normal,
         replays: Int = 0, loop: Int? = nil
     )
-    /// A WebSocket exchange needs an open connection that accepts WebSockets and has room; it fails at once if there is none.
+    /// A WebSocket exchange needs an open connection that accepts WebSockets and can carry another exchange. It fails at once if
+    /// there is none.
     case submitWebSocket(ExchangeID, to: Origin)
-    /// A dial has found that a connection to another origin can carry its exchanges. The dial ends if that connection can
-    /// still take an exchange; otherwise it continues.
+    /// A dial (the first parameter) has found an open connection to another origin that can carry its exchanges. The dial ends if
+    /// that connection can still carry another exchange; otherwise the dial continues.
     case coalesce(ConnectionID, onto: ConnectionID)
     /// The server of another origin has answered 421 for this origin.
     case misdirected(Origin)
@@ -45,18 +46,18 @@ package enum PoolEvent: Sendable {
     /// A waiting exchange was cancelled. Has no effect once the waiter has been served.
     case cancel(WaiterID)
     /// A dial has opened its connection, which carries `capacity` exchanges at once: one over HTTP/1.1 or if the connection
-    /// serves one exchange only; several over HTTP/2, of which the pool leases as many as the peer last allowed. If
-    /// `newKey` is given, the program's answer about the peer has changed the TLS profile, and so the key: the connection carries
-    /// the exchange that it is tied to, and then serves only the new key. `loop` is the loop that it runs on.
+    /// serves one exchange only; several over HTTP/2, of which the pool leases as many as the peer last allowed. `newKey` is
+    /// given if the program's decision about the peer has changed the TLS profile, and so the key: the connection carries the
+    /// exchange that it is tied to, and then serves only the new key. `loop` is the loop that it runs on.
     case connected(ConnectionID, capacity: Int, newKey: Origin? = nil, loop: Int? = nil)
-    /// A dial needs an answer of the program about its peer. The waiter that the dial would serve next is tied to it, and is the
-    /// first that runs on its connection. Without a waiter, the dial is abandoned.
+    /// A dial needs the program's decision about its peer. The machine ties the dial to the waiter that it would serve next; that
+    /// exchange runs first on the connection. If there is no waiter, the machine abandons the dial.
     case claim(ConnectionID)
     /// The exchange that a dial is tied to was cancelled. Has no effect once the dial has ended.
     case cancelClaim(ConnectionID)
     /// A dial failed.
     case dialFailed(ConnectionID)
-    /// A dial failed with EMFILE or ENFILE.
+    /// A dial failed with EMFILE or ENFILE: the process or the system has no descriptor left.
     case descriptorsExhausted(ConnectionID)
     /// One exchange on the connection has ended.
     case finished(ConnectionID, Reuse)
@@ -65,17 +66,18 @@ package enum PoolEvent: Sendable {
     case retire(ConnectionID, carried: Int? = nil)
     /// The connection's limit of concurrent exchanges has changed, possibly to 0; running exchanges above the limit continue.
     /// Only reported for multiplexed connections.
-    case capacity(ConnectionID, Int)
+    case capacityChanged(ConnectionID, Int)
     /// The connection's peer has announced that it accepts WebSockets (RFC 8441 §3).
     case acceptsWebSockets(ConnectionID)
-    /// The connection is gone with all its exchanges: RDHUP, an error, stray bytes. The driver closes its descriptor; no
-    /// `close` follows.
+    /// The connection has ended with all its exchanges: the peer has closed it, it has failed, or bytes arrived that belong to
+    /// no exchange. The driver closes its descriptor; the machine sends no `close` action for it.
     case lost(ConnectionID)
     /// The time of the last `wake` action has been reached.
     case tick
     /// All idle connections must be closed.
     case dropIdle
-    /// The pool shuts down: waiters and later exchanges fail, idle connections close, leased ones close when they are returned.
+    /// The pool shuts down: waiters and later exchanges fail, and idle connections close. A leased connection closes when its
+    /// exchange ends.
     case shutDown
 
     /// Whether a connection can be reused, according to the codec and the server's hint.
@@ -85,21 +87,22 @@ package enum PoolEvent: Sendable {
     }
 }
 
-/// An action for the driver of a `PoolMachine`, to be performed in the given order.
+/// An action of a `PoolMachine`. Its driver performs the actions of an event in their order.
 package enum PoolAction: Hashable, Sendable {
-    /// Run the exchange. `reused`: the connection has carried an earlier one.
+    /// Run the exchange. `reused` says whether the connection has carried an earlier one.
     case run(ExchangeID, on: ConnectionID, reused: Bool)
-    /// The exchange waits; `cancel` takes the waiter's ID.
+    /// The exchange waits in a queue. The waiter's ID is for the events `cancel` and `reprioritise`.
     case wait(ExchangeID, as: WaiterID)
-    /// Open a connection, on that loop if one is given, and report `connected`, `dialFailed` or `descriptorsExhausted`.
+    /// Open a connection, on that loop if one is given, and then report the event `connected`, `dialFailed` or
+    /// `descriptorsExhausted`.
     case dial(ConnectionID, to: Origin, loop: Int? = nil)
-    /// Abandon a dial and close what it has opened; nothing is reported.
+    /// Abandon a dial and close what it has opened. The driver reports no event for it.
     case abandonDial(ConnectionID)
-    /// Close the connection; nothing is reported.
+    /// Close the connection. The driver need not report its end.
     case close(ConnectionID, CloseReason)
-    /// The exchange got no connection. `dialFailed` and `descriptorsExhausted` refer to the event just handled.
+    /// Fail the exchange, which got no connection. With `dialFailed` and `descriptorsExhausted`, the error is that of the event.
     case fail(ExchangeID, PoolFailure)
-    /// Report `tick` at that time, which replaces any requested before.
+    /// Report the event `tick` at that time. The time replaces that of an earlier action.
     case wake(at: Instant)
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// How connections end: idle ones expire or make room for others, all close when the pool is shut down, and some are lost.
+/// How connections end: idle ones expire or close to make room for others, some are lost, and all close at a shutdown.
 extension PoolMachine {
-    /// Closes an idle connection; marks a busy one as no longer leasable. `rebalancing` is false if the caller itself serves the
-    /// key's waiters, or rebalances the key, afterwards.
+    /// Closes an idle connection; marks a busy one so that it is not leased again. `rebalancing` is false if the caller itself
+    /// serves the key's waiters or calls `rebalance` afterwards.
     mutating func retire(
         _ index: Int32, _ reason: CloseReason, rebalancing: Bool = true, at now: Instant,
         into actions: inout [PoolAction]
@@ -25,7 +25,7 @@ extension PoolMachine {
     mutating func closeAllIdle(
         _ reason: CloseReason, at now: Instant, into actions: inout [PoolAction]
     ) {
-        while !idle.isEmpty { retire(idle.first, reason, at: now, into: &actions) }
+        while !idleSlots.isEmpty { retire(idleSlots.first, reason, at: now, into: &actions) }
     }
 
     /// Handles the end of a connection.
@@ -34,6 +34,7 @@ extension PoolMachine {
         let key = slots[Int(index)].key
         let wasRetiring = slots[Int(index)].isRetiring
         removeFromLists(index, of: key)
+        // The result is always `close`. The driver closes the descriptor itself.
         _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
         freeSlot(index, of: key, wasRetiring: wasRetiring)
         rebalance(key, at: now, into: &actions)
@@ -41,7 +42,7 @@ extension PoolMachine {
 
     /// Removes a connection from the lists of leasable connections.
     private mutating func removeFromLists(_ index: Int32, of key: Int32) {
-        if idleLinks.isLinked(index) { idleLinks.remove(index, from: &idle) }
+        if idleLinks.isLinked(index) { idleLinks.remove(index, from: &idleSlots) }
         if slotLinks.isLinked(index) { slotLinks.remove(index, from: &keys[Int(key)].available) }
     }
 
@@ -50,7 +51,7 @@ extension PoolMachine {
         requestedTick = nil
         endSharing(at: now, into: &actions)
         var earliest: Instant?
-        var index = idle.first
+        var index = idleSlots.first
         while index != LinkTable.none {
             let next = idleLinks.next(after: index)
             if slots[Int(index)].isExpired(at: now) {
@@ -63,7 +64,7 @@ extension PoolMachine {
         if let earliest { requestTick(at: max(earliest, now + Self.sweepGranularity), into: &actions) }
     }
 
-    /// Requests a `tick` at `instant`, unless an earlier one is pending.
+    /// Requests a `tick` at `instant`, unless one is pending for that time or earlier.
     mutating func requestTick(at instant: Instant, into actions: inout [PoolAction]) {
         if let requestedTick, requestedTick <= instant { return }
         requestedTick = instant

@@ -2,18 +2,18 @@
 
 /// HTTP/2 connections that also carry requests to other origins (RFC 9113 §9.1.1).
 ///
-/// When a dial has resolved its origin's addresses, the driver looks for a connection that may carry the origin's exchanges
-/// (`CoalescibleConnections`). If there is one, the dial ends and its key is coalesced onto that connection. An exchange of the
-/// key then runs on an available connection of the key; if there is none, on the coalesced connection while that has room; and
-/// otherwise waits for a dial.
+/// A key is an origin that has connections or waiting exchanges. When a dial has resolved its origin's addresses, the driver
+/// looks for a connection that may carry the origin's exchanges (`CoalescibleConnections`). If there is one, the dial ends and
+/// its key is coalesced onto that connection. An exchange of the key then runs on an available connection of the key. If there
+/// is none, it runs on the connection of the other origin, or waits for a dial if that connection can carry no further exchange.
 extension PoolMachine {
     /// The limit of keys that are coalesced onto one connection. A further key replaces the key that was added first, which then
     /// dials again.
     static let coalescedKeyLimit = 64
 
     /// Ends a dial that a connection to another origin makes unnecessary, and leases that connection to the exchanges that waited
-    /// for the dial. Does nothing, so that the dial continues, if the connection can carry no further exchange by now, or if the
-    /// dial is for an exchange that needs a fresh connection.
+    /// for the dial. Does nothing, so that the dial continues, if the connection can carry no further exchange, or if the dial is
+    /// for an exchange that needs a fresh connection.
     mutating func coalesce(
         _ dial: ConnectionID, onto connection: ConnectionID, at now: Instant, into actions: inout [PoolAction]
     ) {
@@ -45,7 +45,7 @@ extension PoolMachine {
             slots[Int(shared)].isAvailable
         else { return false }
         let key = slots[Int(index)].key
-        // An unclaimed dial serves first the waiters that need a fresh connection.
+        // A dial that is tied to no exchange first serves the waiters that need a fresh connection.
         let needsFresh =
             dialState.claimant == nil ? keys[Int(key)].queue.count(in: .fresh) > 0 : dialState.needsFresh
         guard !needsFresh, slots[Int(shared)].key != key, let origin = keys[Int(key)].origin else {
@@ -60,7 +60,7 @@ extension PoolMachine {
         return true
     }
 
-    /// Records a 421 response for this origin: its exchanges no longer use connections to other origins.
+    /// Records a 421 response for this origin: from then on, its exchanges use only its own connections.
     mutating func misdirected(_ origin: Origin, at now: Instant, into actions: inout [PoolAction]) {
         misdirectedOrigins.insert(origin)
         guard let key = knownKey(of: origin) else { return }
@@ -76,7 +76,7 @@ extension PoolMachine {
         return shared
     }
 
-    /// Lets the connection in the slot `shared` carry the exchanges of a key.
+    /// Records that the connection in the slot `shared` carries the exchanges of a key.
     private mutating func coalesceKey(_ key: Int32, onto shared: Int32) {
         detachKey(key)
         if slots[Int(shared)].coalescedKeys.count >= Self.coalescedKeyLimit,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Counts of the pool's contents, for gauges.
+/// The numbers of connections and waiters, which programs read as metrics.
 extension PoolMachine {
-    /// The counts of each key; visits every slot once.
+    /// The counts of each key (an origin that has connections or waiters). Visits every slot once.
     var counts: [KeyCounts] {
         var positions: [Int32: Int] = [:]
         var counts: [KeyCounts] = []

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The start and the outcomes of dials.
+/// The start and the outcomes of dials. A dial opens a connection for the waiters of one key (an origin).
 extension PoolMachine {
     /// Assigns a slot to the key and appends the action that dials.
     mutating func startDial(for key: Int32, at now: Instant, into actions: inout [PoolAction]) {
@@ -16,7 +16,7 @@ extension PoolMachine {
         }
         slots[Int(index)].assign(to: key)
         _ = slots[Int(index)].handle(.dial(lastWaiter: waiters.lastSequence), at: now, limits: limits)
-        if keys[Int(key)].unclaimedDials == 0 { keys[Int(key)].dialsBegan = now }
+        if keys[Int(key)].unclaimedDials == 0 { keys[Int(key)].dialsStart = now }
         keys[Int(key)].slotCount += 1
         keys[Int(key)].unclaimedDials += 1
         usedSlotCount += 1
@@ -35,8 +35,8 @@ extension PoolMachine {
         }
         let key = slots[Int(index)].key
         let claimant = slots[Int(index)].claimant
-        // At least one exchange is leased on the connection, even if the peer last announced a limit of 0: if it still accepts
-        // none, it refuses the stream, and the exchange no longer waits.
+        // At least one exchange runs on the connection, even if the peer last announced a limit of 0. If the peer still accepts
+        // none, it refuses the stream: the exchange is then sent again or fails, and does not wait for ever.
         let allowed = expectedStreamLimit(of: key).map { max(1, $0) }
         _ = slots[Int(index)]
             .handle(.connected(capacity: capacity, allowed: allowed, loop: loop), at: now, limits: limits)
@@ -53,9 +53,9 @@ extension PoolMachine {
         rebalance(key, at: now, into: &actions)
     }
 
-    /// Moves a connection that has just been opened to another key, because the program's answer has changed its TLS profile. If
-    /// that key is at its limit, the connection closes after the exchange that it carries: the waiters of its first key may not
-    /// use it.
+    /// Moves a connection that has just been opened to another key, because the program's decision about the peer has changed its
+    /// TLS profile. If that key is at its limit, the connection closes after the exchange that it carries, because the waiters of
+    /// its first key must not use it.
     private mutating func move(
         _ index: Int32, from key: Int32, to newKey: Origin, at now: Instant, into actions: inout [PoolAction]
     ) {
@@ -74,8 +74,8 @@ extension PoolMachine {
     }
 
     /// Handles a failed dial: fails the first waiter, if more wait than the remaining dials can serve. If the key has no open
-    /// connection, the origin is assumed to be down, and all waiters that were there when the dial began fail as well: a
-    /// thousand waiters for a dead host fail after two rounds of dials, not after a thousand.
+    /// connection, the origin is assumed to be down, and all waiters that waited when the dial began fail as well. So a thousand
+    /// waiters for a dead host fail after two rounds of dials, not after a thousand.
     mutating func dialFailed(
         _ connection: ConnectionID, _ failure: PoolFailure, at now: Instant, into actions: inout [PoolAction]
     ) {
@@ -87,16 +87,17 @@ extension PoolMachine {
         if dial.claimant == nil { keys[Int(key)].unclaimedDials -= 1 }
         freeSlot(index, of: key)
         if let claimant = dial.claimant {
-            // The program's answer about the peer may be the reason, and it concerns only this exchange: no other waiter fails.
+            // The dial may have failed because of the program's decision about the peer. That concerns only this exchange, so no
+            // other waiter fails.
             actions.append(.fail(claimant, failure))
             rebalance(key, at: now, into: &actions)
             return
         }
-        let servedByDials = expectedServed(of: key)
-        // Each waiter gets its own dial now, rather than all of them share one that may fail too.
+        let servedCount = waitersServedByDials(of: key)
+        // From now on each waiter gets its own dial: a shared dial may fail too.
         keys[Int(key)].expectedCapacity = .one
         var mayFailMore = true
-        while mayFailMore, Int(keys[Int(key)].queue.count) > servedByDials,
+        while mayFailMore, Int(keys[Int(key)].queue.count) > servedCount,
             let exchange = waiters.popForemost(of: &keys[Int(key)].queue)
         {
             actions.append(.fail(exchange, failure))
@@ -104,14 +105,14 @@ extension PoolMachine {
             let oldest = min(
                 waiters.sequence(ofFirst: .fresh, of: record.queue),
                 waiters.sequence(ofFirst: .any, of: record.queue))
-            // All slots are dials, so no connection is open.
+            // The first condition says that all slots of the key are dials, so no connection is open.
             mayFailMore = record.slotCount == record.unclaimedDials && oldest <= dial.lastWaiter
         }
         rebalance(key, at: now, into: &actions)
     }
 
-    /// Ties a dial to the waiter that it would serve next. Other waiters no longer wait for this dial, because the program may
-    /// take long to answer about the peer.
+    /// Ties a dial to the waiter that it would serve next. Other waiters get dials of their own, because the program may take
+    /// long to decide about the peer.
     mutating func claim(
         _ connection: ConnectionID, at now: Instant, into actions: inout [PoolAction]
     ) {
@@ -125,7 +126,7 @@ extension PoolMachine {
         }
         _ = slots[Int(index)].handle(.claim(waiter, needsFresh: fresh != nil), at: now, limits: limits)
         keys[Int(key)].unclaimedDials -= 1
-        // The waiters that shared this dial get their own, which may need answers too.
+        // Each waiter that shared this dial gets its own, which may need a decision of the program too.
         keys[Int(key)].expectedCapacity = .one
         rebalance(key, at: now, into: &actions)
     }
@@ -145,8 +146,8 @@ extension PoolMachine {
         rebalance(key, at: now, into: &actions)
     }
 
-    /// Closes the idle connections of all keys and retries the dial. The dial fails if no connection was idle, or if it has
-    /// been retried already.
+    /// Closes the idle connections of all keys and retries the dial. The dial fails if no connection is idle, if the dial has
+    /// been retried already, or if it is tied to an exchange.
     mutating func descriptorsExhausted(
         _ connection: ConnectionID, at now: Instant, into actions: inout [PoolAction]
     ) {
@@ -154,7 +155,7 @@ extension PoolMachine {
             return
         }
         let record = keys[Int(slots[Int(index)].key)]
-        guard !idle.isEmpty, !dial.wasRetried, dial.claimant == nil, let origin = record.origin else {
+        guard !idleSlots.isEmpty, !dial.wasRetried, dial.claimant == nil, let origin = record.origin else {
             dialFailed(connection, .descriptorsExhausted, at: now, into: &actions)
             return
         }

@@ -2,51 +2,53 @@
 
 /// Decides for each exchange whether it runs on an open connection, waits for one, or needs a dial; and which connections close.
 ///
-/// A key is an origin that has connections or waiters. For each key, idle connections are leased last in, first out, so that
-/// surplus ones age and close; connections on the loop that an exchange prefers are leased before others. Waiters are served by
-/// priority, and in order of arrival among equals. All state is stored in slabs linked by intrusive lists, so that an event takes
-/// constant time and, once the slabs have grown, no allocation. The driver performs the actions in order and provides the lock or
-/// loop. Pure: no I/O, no clock, no lock.
+/// A key is an origin that has connections or waiters. For each key, the connection that became idle last is leased first, so
+/// that surplus connections expire; connections on the loop that an exchange prefers are leased before others. Waiters are served
+/// by priority, and among equals in order of arrival. All state is stored in arrays whose elements are linked by index
+/// (`LinkTable`), so that an event takes constant time and, once the arrays have grown, no allocation. The driver performs the
+/// actions in order, and guards the machine with a lock or confines it to a loop. Pure: no I/O, no clock, no lock.
 ///
 /// Invariants after each event:
-/// - No waiter waits while a connection that may serve it could be leased.
+/// - No exchange waits while a connection that may serve it could be leased.
 /// - A key with more waiters than its dials can serve starts another dial, unless it is at its limit, or the total limit is
-///   reached and the key is in the starved queue. While a key is in that queue, no connection is idle that could be closed for
-///   it. Where a connection may carry several exchanges, one dial serves several waiters for a while (`PoolMachine+Sharing`).
-/// - Starved keys are served in turn, one dial at a time. A key with nothing open, or with at least two connections fewer than
-///   another, gets the place of the other's connection when that is next returned. A multiplexed connection may never be
-///   returned: one of those is retired (`considerRetiringForOthers`).
-/// - A retiring connection counts towards the total limit. It does not count towards its key's limit, up to as many as that
-///   limit.
+///   reached and the key is in the queue `starvedKeys`. While a key is in that queue, no connection is idle that could be closed
+///   for it. If a connection may carry several exchanges, one dial serves several waiters for a while (`PoolMachine+Sharing`).
+/// - Starved keys are served in turn, one dial at a time. If a key has no connection, or at least two fewer than another key, a
+///   connection of the other key closes when it is next idle, and the key dials in its place. A multiplexed connection may never
+///   become idle, so one of those is retired: it accepts no further exchange (`mustRetireForOthers`).
+/// - A retiring connection counts towards the total limit. Towards its key's limit, retiring connections do not count, up to as
+///   many as that limit.
 /// - A key may use the connection of another key (`PoolMachine+Coalescing`). Its exchanges on that connection need no dial and
 ///   do not wait.
-/// - Dials belong to no waiter: the dial of a cancelled waiter serves the next one or becomes idle. The exception is a dial for
-///   which the program must answer a question about the peer. It is tied to one waiter: that exchange runs on the connection,
-///   fails with the dial, and abandons the dial when it is cancelled. The answer may move the connection to another key, whose
-///   waiters it then serves.
+/// - Dials belong to no waiter: if a waiter is cancelled, the connection serves the next waiter or becomes idle. The exception is
+///   a dial for which the program must decide whether to trust the peer. It is tied to one waiter: that exchange runs on the
+///   connection, and fails if the dial fails; if it is cancelled, the dial is abandoned. The decision may move the connection to
+///   another key, whose waiters it then serves.
 package struct PoolMachine: ~Copyable {
     /// One origin that has connections or waiters. The functions name a key by its index in `keys`, and a connection by the index
     /// of its slot in `slots`.
     struct Key {
+        /// The origin; nil if this element of `keys` is vacant.
         var origin: Origin?
         /// The number of slots of this key, dials included.
         var slotCount: Int32 = 0
         /// The number of current dials that are not tied to an exchange (`PoolEvent.claim`).
         var unclaimedDials: Int32 = 0
-        /// The number of its multiplexed connections that are no longer leased.
-        var retiring: Int32 = 0
+        /// The number of its retiring connections: multiplexed ones that are not leased again and still carry exchanges.
+        var retiringCount: Int32 = 0
         /// Connections that can carry another exchange; the last is leased first.
         var available = LinkList()
+        /// The exchanges that wait for a connection.
         var queue = WaitQueue()
         /// The peer's last limit of concurrent exchanges on a connection; nil if it has announced none.
         var announcedStreamLimit: Int32?
-        /// The total of exchanges that a connection carried before its peer sent GOAWAY and rejected others. Nil if this has not
-        /// happened, or if a later connection has carried more.
+        /// How many exchanges a connection carried in total before its peer sent GOAWAY and rejected others. Nil if no peer has
+        /// done that, or if a later connection has carried more.
         var exchangesBeforeGoAway: Int32?
         /// How many exchanges its next connection is expected to carry at once.
         var expectedCapacity = ExpectedCapacity.one
         /// The time at which the first of the current dials began, or the origin was last found to speak HTTP/2.
-        var dialsBegan = Instant.zero
+        var dialsStart = Instant.zero
         /// The preferred loop of the newest waiter, where the next dial is made.
         var loop: Int?
         /// The connection to another origin that also carries this key's exchanges.
@@ -56,52 +58,59 @@ package struct PoolMachine: ~Copyable {
     enum Phase { case running, shuttingDown }
 
     let limits: PoolLimits
+    /// The enabled HTTP versions.
     private let versions: HTTPVersions
     var phase = Phase.running
 
+    /// All keys; a vacant element has no origin.
     var keys: [Key] = []
+    /// The index in `keys` for each origin.
     private var keyIndexes: [Origin: Int32] = [:]
     /// The keys used last, by the low bits of their origin's fingerprint; saves most look-ups in the dictionary. An entry is
     /// valid only while its key has the requested origin.
     private var recentKeys = [Int32](repeating: LinkTable.none, count: Self.recentKeyCount)
-    /// A power of two, because fingerprints are masked with it.
+    /// The size of `recentKeys`: a power of two, so that `keyIndex(for:)` can mask the fingerprint.
     private static let recentKeyCount = 64
-    /// Links the keys in `starved`, or in `vacantKeys`.
+    /// Links the keys in `starvedKeys`, or in `vacantKeys`.
     var keyLinks = LinkTable()
     private var vacantKeys = LinkList()
-    /// Keys that need a dial and have no room under the total limit.
-    var starved = LinkList()
-    /// Links the keys in `sharing`. Empty if only HTTP/1.1 is enabled.
+    /// Keys that need a dial, which the limit of all connections does not allow.
+    var starvedKeys = LinkList()
+    /// Links the keys in `sharingKeys`. Empty if only HTTP/1.1 is enabled.
     var sharingLinks = LinkTable()
     /// The keys whose waiters share a dial.
-    var sharing = LinkList()
+    var sharingKeys = LinkList()
     /// Origins that chose HTTP/1.1 last, although they could have chosen HTTP/2.
-    var choseHTTP11 = OriginMemory()
+    var http11Origins = OriginMemory()
     /// Links the keys that are coalesced onto a connection of another key. Empty if only HTTP/1.1 is enabled.
     var coalescedLinks = LinkTable()
     /// Origins for which another origin's server has answered 421.
     var misdirectedOrigins = OriginMemory()
 
+    /// The connections and dials of all keys, and vacant slots.
     var slots: [ConnectionSlot] = []
     /// Links the slots in their key's `available`, or in `vacantSlots`.
     var slotLinks = LinkTable()
     var vacantSlots = LinkList()
-    /// Links the idle slots of all keys, longest idle first.
+    /// Links the slots in `idleSlots`.
     var idleLinks = LinkTable()
-    var idle = LinkList()
+    /// The idle connections of all keys, longest idle first.
+    var idleSlots = LinkList()
     /// The number of slots of all keys: connections and dials.
     var usedSlotCount: Int32 = 0
-    /// The number of multiplexed connections of all keys that are no longer leased.
-    private(set) var retiring: Int32 = 0
-    /// The number of exchanges that have ended on leasable multiplexed connections since one was last retired.
+    /// The number of retiring connections of all keys.
+    private(set) var retiringCount: Int32 = 0
+    /// The number of exchanges that have ended while enough connections were retiring, since `mustRetireForOthers` last retired
+    /// one for a starved key.
     var endsSinceRetirement = 0
 
+    /// The waiters of all keys.
     var waiters = WaiterSlab()
     /// The time for which the pool last requested a `tick`; nil if none is pending.
     var requestedTick: Instant?
 
-    /// The least time between two sweeps of idle connections, and so the longest delay in closing one. An expired connection
-    /// is never leased.
+    /// The shortest time between two checks of all idle connections, and so the longest delay in closing an expired one. An
+    /// expired connection is never leased.
     static let sweepGranularity = Interval.milliseconds(100)
 
     /// Creates an empty pool whose connections speak one of `versions`.
@@ -112,21 +121,21 @@ package struct PoolMachine: ~Copyable {
 
     /// The number of connections that are open or being dialled.
     package var openCount: Int { Int(usedSlotCount) }
-    /// The number of connections that carry nothing.
-    package var idleCount: Int { Int(idle.count) }
-    /// Whether one of the current dials will serve this waiter, rather than one ahead of it.
+    /// The number of connections that carry no exchange.
+    package var idleCount: Int { Int(idleSlots.count) }
+    /// Whether one of the current dials will serve this waiter, because few enough others are ahead of it.
     func isDialed(for waiter: WaiterID) -> Bool {
         guard let key = waiters.key(of: waiter) else { return false }
         let record = keys[Int(key)]
-        return waiters.isAmongFirst(Int32(clamping: expectedServed(of: key)), waiter, of: record.queue)
+        return waiters.isAmongFirst(Int32(clamping: waitersServedByDials(of: key)), waiter, of: record.queue)
     }
     /// The priority of a waiter; nil once it has been served.
     func priority(of waiter: WaiterID) -> Float? { waiters.priority(of: waiter) }
     /// The number of keys that have a connection or a waiter, or are coalesced onto a connection.
     package var keyCount: Int { keyIndexes.count }
 
-    /// The only entry point: appends the actions that follow from `event` to `actions`. The driver reuses one array and keeps
-    /// its capacity.
+    /// Handles an event, and appends the actions that follow from it to `actions`. No other function of the machine is an entry
+    /// point. The driver reuses one array for the actions and keeps its capacity.
     package mutating func handle(_ event: PoolEvent, at now: Instant, into actions: inout [PoolAction]) {
         switch event {
         case .submit(let exchange, let origin, let needsFresh, let priority, let replays, let loop):
@@ -169,7 +178,7 @@ package struct PoolMachine: ~Copyable {
                 keys[Int(slots[Int(index)].key)].exchangesBeforeGoAway = Int32(clamping: max(1, carried))
             }
             retire(index, .notReusable, at: now, into: &actions)
-        case .capacity(let connection, let capacity):
+        case .capacityChanged(let connection, let capacity):
             capacityChanged(connection, Int32(clamping: capacity), at: now, into: &actions)
         case .lost(let connection):
             lost(connection, at: now, into: &actions)
@@ -180,7 +189,7 @@ package struct PoolMachine: ~Copyable {
         case .shutDown:
             shutDown(at: now, into: &actions)
         }
-        if !starved.isEmpty { dialForStarved(at: now, into: &actions) }
+        if !starvedKeys.isEmpty { dialForStarved(at: now, into: &actions) }
     }
 
     // MARK: Exchanges
@@ -217,13 +226,13 @@ package struct PoolMachine: ~Copyable {
         rebalance(key, at: now, into: &actions)
     }
 
-    /// Leases an available connection. Removes it from `idle`, and from `available` if it can carry no further exchange.
+    /// Leases an available connection. Removes it from `idleSlots`, and from `available` if it can carry no further exchange.
     mutating func lease(
         _ index: Int32, of key: Int32, to exchange: ExchangeID, at now: Instant,
         into actions: inout [PoolAction]
     ) {
         let wasUsed = slots[Int(index)].wasUsed
-        if idleLinks.isLinked(index) { idleLinks.remove(index, from: &idle) }
+        if idleLinks.isLinked(index) { idleLinks.remove(index, from: &idleSlots) }
         let effect = slots[Int(index)].handle(.lease, at: now, limits: limits)
         if effect != .available, slotLinks.isLinked(index) {
             slotLinks.remove(index, from: &keys[Int(key)].available)
@@ -254,17 +263,17 @@ package struct PoolMachine: ~Copyable {
         case .available:
             let mustClose: Bool
             if slots[Int(index)].isIdle {
-                mustClose = !starved.isEmpty && considerYieldingToStarved(key)
+                mustClose = !starvedKeys.isEmpty && mustYieldToStarved(key)
             } else {
-                mustClose = considerRetiringForOthers(key)
+                mustClose = mustRetireForOthers(key)
             }
             if mustClose {
                 retire(index, .madeRoom, rebalancing: false, at: now, into: &actions)
             } else {
                 let hasNoWaiters = keys[Int(key)].queue.isEmpty
                 serve(index, of: key, after: .exchange, at: now, into: &actions)
-                // Nothing that `rebalance` examines has changed. Most requests take this path.
-                if hasNoWaiters, starved.isEmpty { return }
+                // Most exchanges end here: nothing that `rebalance` examines has changed.
+                if hasNoWaiters, starvedKeys.isEmpty { return }
             }
         }
         rebalance(key, at: now, into: &actions)
@@ -276,12 +285,12 @@ package struct PoolMachine: ~Copyable {
     ) {
         guard let index = index(of: connection) else { return }
         let key = slots[Int(index)].key
-        // The next connection starts from this limit.
+        // The next connection of the key is expected to have the same limit.
         keys[Int(key)].announcedStreamLimit = capacity
         // A connection that has carried nothing may serve waiters that need a fresh one.
         let wasUsed = slots[Int(index)].wasUsed
         let room = min(capacity, keys[Int(key)].exchangesBeforeGoAway ?? capacity)
-        if slots[Int(index)].handle(.capacity(room), at: now, limits: limits) == .available {
+        if slots[Int(index)].handle(.capacityChanged(room), at: now, limits: limits) == .available {
             serve(index, of: key, after: wasUsed ? .exchange : .dial, at: now, into: &actions)
         } else {
             updateLists(index, of: key, into: &actions)
@@ -298,12 +307,12 @@ package struct PoolMachine: ~Copyable {
         _ index: Int32, of key: Int32, _ effect: ConnectionSlot.Effect, at now: Instant
     ) -> ConnectionSlot.Effect {
         guard slots[Int(index)].isMultiplexed, let carried = keys[Int(key)].exchangesBeforeGoAway,
-            slots[Int(index)].ended > carried
+            slots[Int(index)].endedExchanges > carried
         else { return effect }
         keys[Int(key)].exchangesBeforeGoAway = nil
         if effect == .close { return effect }
         let allowed = keys[Int(key)].announcedStreamLimit ?? Self.assumedCapacity
-        return slots[Int(index)].handle(.capacity(allowed), at: now, limits: limits)
+        return slots[Int(index)].handle(.capacityChanged(allowed), at: now, limits: limits)
     }
 
     /// The reason for which a connection can be leased: it was opened, or one of its exchanges ended.
@@ -335,7 +344,7 @@ package struct PoolMachine: ~Copyable {
         updateLists(index, of: key, into: &actions)
     }
 
-    /// Adds a connection to the lists `available` and `idle`, or removes it from them, according to its state.
+    /// Adds a connection to the lists `available` and `idleSlots`, or removes it from them, according to its state.
     private mutating func updateLists(_ index: Int32, of key: Int32, into actions: inout [PoolAction]) {
         let isListed = slotLinks.isLinked(index)
         if slots[Int(index)].isAvailable {
@@ -344,7 +353,7 @@ package struct PoolMachine: ~Copyable {
             slotLinks.remove(index, from: &keys[Int(key)].available)
         }
         if case .idle(let until) = slots[Int(index)].state, !idleLinks.isLinked(index) {
-            idleLinks.append(index, to: &idle)
+            idleLinks.append(index, to: &idleSlots)
             requestTick(at: until, into: &actions)
         }
     }
@@ -361,7 +370,7 @@ package struct PoolMachine: ~Copyable {
         return index
     }
 
-    /// Returns the key of an origin from the dictionary, or a new one.
+    /// Returns the key of an origin from `keyIndexes`; creates it if there is none.
     private mutating func listedKeyIndex(for origin: Origin) -> Int32 {
         if let known = keyIndexes[origin] { return known }
         let index: Int32
@@ -378,7 +387,7 @@ package struct PoolMachine: ~Copyable {
         }
         keys[Int(index)] = Key(
             origin: origin,
-            expectedCapacity: maySpeakHTTP2(origin) && !choseHTTP11.contains(origin) ? .several : .one)
+            expectedCapacity: maySpeakHTTP2(origin) && !http11Origins.contains(origin) ? .several : .one)
         keyIndexes[origin] = index
         return index
     }
@@ -399,20 +408,20 @@ package struct PoolMachine: ~Copyable {
         ConnectionID(index: index, generation: slots[Int(index)].generation)
     }
 
-    /// Frees the slot of a connection that has ended. `wasRetiring` is true if the connection was retired before it ended, so
-    /// that `countRetiring` has counted it.
+    /// Frees the slot of a connection that has ended. `wasRetiring` says whether the connection was retired before it ended, and
+    /// `countRetiring` has counted it.
     mutating func freeSlot(_ index: Int32, of key: Int32, wasRetiring: Bool = false) {
         keys[Int(key)].slotCount -= 1
         usedSlotCount -= 1
         if wasRetiring, slots[Int(index)].isMultiplexed {
-            keys[Int(key)].retiring -= 1
-            retiring -= 1
+            keys[Int(key)].retiringCount -= 1
+            retiringCount -= 1
         }
         slotLinks.append(index, to: &vacantSlots)
         if !slots[Int(index)].coalescedKeys.isEmpty { detachCoalescedKeys(of: index) }
     }
 
-    /// Removes a key that holds nothing.
+    /// Removes a key that has no slot, no waiter and no coalesced connection.
     mutating func removeIfUnused(_ key: Int32) {
         guard keys[Int(key)].slotCount == 0, keys[Int(key)].queue.isEmpty,
             keys[Int(key)].coalescedOnto == nil, let origin = keys[Int(key)].origin
@@ -422,11 +431,11 @@ package struct PoolMachine: ~Copyable {
         keyLinks.append(key, to: &vacantKeys)
     }
 
-    /// Counts a multiplexed connection that is no longer leased and still carries exchanges.
+    /// Counts a multiplexed connection that is not leased again and still carries exchanges.
     mutating func countRetiring(_ index: Int32, of key: Int32) {
         guard slots[Int(index)].isMultiplexed else { return }
-        keys[Int(key)].retiring += 1
-        retiring += 1
+        keys[Int(key)].retiringCount += 1
+        retiringCount += 1
     }
 
     /// Whether connections to the origin may be multiplexed.

@@ -2,20 +2,20 @@
 
 package import LupineHTTP
 
-/// Decides whether an exchange whose connection died may be sent again without asking the caller (RFC 9110 §9.2.2, RFC 9112
+/// Decides whether an exchange whose connection failed may be sent again without asking the caller (RFC 9110 §9.2.2, RFC 9112
 /// §9.3.1).
 ///
 /// A server may close an idle connection at the moment a request is sent on it; the transport hides that race by sending the
 /// request again. A request that the server reports as not processed may be sent again, whatever its method (RFC 9113 §8.7).
-/// The caller decides about every other retry. The rule is a pure function of what is known when the connection dies.
+/// The caller decides about every other retry. The rule is a pure function of what is known when the connection fails.
 package enum ReplayRule {
-    /// The state of an exchange when its connection died.
+    /// The state of an exchange when its connection failed.
     package struct FailedAttempt: Hashable, Sendable {
-        /// Whether the connection had carried an earlier exchange: only then can the race have happened.
+        /// Whether the connection had carried an earlier exchange. Only then may the server have closed it as idle.
         package var connectionWasReused: Bool
         /// Whether at least one byte of a response to this exchange arrived.
         package var responseBegan: Bool
-        /// Whether at least one byte of the request was handed to the kernel or to TLS.
+        /// Whether the kernel or TLS has accepted at least one byte of the request.
         package var requestBegan: Bool
         /// The method of the request.
         package var method: Method
@@ -42,13 +42,13 @@ package enum ReplayRule {
     }
 
     /// How often an exchange that the peer did not process is sent again. The last attempt uses a fresh connection.
-    package static let mostReplays = 3
+    package static let replayLimit = 3
 
     /// Returns whether the exchange may be sent again without asking the caller.
     package static func mayReplay(_ attempt: FailedAttempt) -> Bool {
         if attempt.responseBegan { return false }
         if attempt.isUnprocessed {
-            return attempt.replays < mostReplays && (!attempt.requestBegan || attempt.bodyIsReplayable)
+            return attempt.replays < replayLimit && (!attempt.requestBegan || attempt.bodyIsReplayable)
         }
         guard attempt.connectionWasReused, attempt.replays == 0 else { return false }
         if !attempt.requestBegan { return true }

@@ -8,7 +8,8 @@ package struct ExchangeID: Hashable, Sendable {
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// Identifies a waiter of a pool. Never reused for another waiter, so that a late cancellation has no effect.
+/// Identifies an exchange while it waits in a pool. An ID is never reused for another waiter, so that a late cancellation has no
+/// effect.
 package struct WaiterID: Hashable, Sendable {
     fileprivate let index: Int32
     fileprivate let generation: UInt32
@@ -16,8 +17,8 @@ package struct WaiterID: Hashable, Sendable {
 
 /// The exchanges of one key that wait for a connection, sorted by rank, and among equals by arrival.
 ///
-/// There are two subqueues. Exchanges that must not be sent on a stale connection again wait in `fresh`, which only new
-/// connections serve; all others wait in `any`. The pool's `WaiterSlab` stores the waiters of all keys.
+/// There are two subqueues. Exchanges that need a fresh connection, which has carried no exchange, wait in `fresh`; only new
+/// connections serve them. All others wait in `any`. A key is an origin; the pool's `WaiterSlab` stores the waiters of all keys.
 struct WaitQueue {
     enum Subqueue { case any, fresh }
 
@@ -51,43 +52,47 @@ struct WaitQueue {
     }
 }
 
-/// The places of all waiters of a pool: a slab with a free list, so that waiting does not allocate once the slab has grown.
+/// The waiters of all keys of a pool: an array whose vacant elements are reused, so that waiting needs no allocation once the
+/// array has grown.
 struct WaiterSlab {
-    private struct Place {
+    /// One waiter, or a vacant element.
+    private struct Entry {
         var exchange = ExchangeID(rawValue: 0)
-        /// The number of the waiter in the order of arrival.
+        /// The number of the waiter; waiters of all keys are numbered in order of arrival.
         var sequence: UInt64 = 0
         var rank = WaitQueue.Rank(0, replays: 0)
-        /// `LinkTable.none` if the place is vacant.
+        /// The index of the waiter's key; `LinkTable.none` if the entry is vacant.
         var key = LinkTable.none
+        /// The number of earlier waiters in this entry.
         var generation: UInt32 = 0
         var subqueue = WaitQueue.Subqueue.any
     }
 
-    private var places: [Place] = []
+    private var entries: [Entry] = []
+    /// Links the entries in their subqueue, or in `vacant`.
     private var links = LinkTable()
     private var vacant = LinkList()
     /// The number of the newest waiter; waiters are numbered from 1 in order of arrival.
     private(set) var lastSequence: UInt64 = 0
 
-    /// Whether a waiter is among the first `count` of its subqueue in `queue`. The caller has found `queue` by `key(of:)`.
+    /// Whether a waiter is among the first `count` of its subqueue in `queue`, the queue of the key that `key(of:)` returns.
     func isAmongFirst(_ count: Int32, _ waiter: WaiterID, of queue: WaitQueue) -> Bool {
         var index =
-            switch places[Int(waiter.index)].subqueue {
+            switch entries[Int(waiter.index)].subqueue {
             case .any: queue.any.first
             case .fresh: queue.fresh.first
             }
-        var stepsLeft = count
-        while stepsLeft > 0, index != LinkTable.none {
+        var remainingChecks = count
+        while remainingChecks > 0, index != LinkTable.none {
             if index == waiter.index { return true }
             index = links.next(after: index)
-            stepsLeft -= 1
+            remainingChecks -= 1
         }
         return false
     }
 
-    /// The number of places ever created, which is the largest number of concurrent waiters.
-    var placeCount: Int { places.count }
+    /// The number of entries ever created, which is the largest number of concurrent waiters.
+    var entryCount: Int { entries.count }
 
     /// Adds a waiter to a subqueue of `queue`, the queue of `key`: after all waiters of the same or a higher rank.
     mutating func enqueue(
@@ -98,13 +103,13 @@ struct WaiterSlab {
         if let free = links.popFirst(of: &vacant) {
             index = free
         } else {
-            index = Int32(places.count)
-            places.append(Place())
+            index = Int32(entries.count)
+            entries.append(Entry())
             links.grow()
         }
         lastSequence &+= 1
-        let generation = places[Int(index)].generation
-        places[Int(index)] = Place(
+        let generation = entries[Int(index)].generation
+        entries[Int(index)] = Entry(
             exchange: exchange, sequence: lastSequence, rank: rank, key: key, generation: generation,
             subqueue: subqueue)
         insert(index, into: &queue)
@@ -113,26 +118,26 @@ struct WaiterSlab {
 
     /// The priority of a waiter; nil once it has been served.
     func priority(of waiter: WaiterID) -> Float? {
-        key(of: waiter) == nil ? nil : places[Int(waiter.index)].rank.priority
+        key(of: waiter) == nil ? nil : entries[Int(waiter.index)].rank.priority
     }
 
-    /// Moves a waiter found by `key(of:)` to its position under a new priority; among equals the one that has waited longer
-    /// stays ahead. `queue` is that key's.
+    /// Changes the priority of a waiter and moves it to its new position; among equals, the one that has waited longer stays
+    /// ahead. `queue` is the queue of the key that `key(of:)` returns for the waiter.
     mutating func setPriority(_ priority: Float, of waiter: WaiterID, in queue: inout WaitQueue) {
-        guard places[Int(waiter.index)].rank.priority != priority else { return }
+        guard entries[Int(waiter.index)].rank.priority != priority else { return }
         unlink(waiter.index, from: &queue)
-        places[Int(waiter.index)].rank.priority = priority
+        entries[Int(waiter.index)].rank.priority = priority
         insert(waiter.index, into: &queue)
     }
 
     /// The key that a waiter waits for; nil once it has been served.
     func key(of waiter: WaiterID) -> Int32? {
-        guard Int(waiter.index) < places.count else { return nil }
-        let place = places[Int(waiter.index)]
-        return place.generation == waiter.generation && place.key != LinkTable.none ? place.key : nil
+        guard Int(waiter.index) < entries.count else { return nil }
+        let entry = entries[Int(waiter.index)]
+        return entry.generation == waiter.generation && entry.key != LinkTable.none ? entry.key : nil
     }
 
-    /// Removes a waiter found by `key(of:)`, and returns its exchange; `queue` is that key's.
+    /// Removes a waiter and returns its exchange. `queue` is the queue of the key that `key(of:)` returns for the waiter.
     mutating func remove(_ waiter: WaiterID, from queue: inout WaitQueue) -> ExchangeID {
         vacate(waiter.index, from: &queue)
     }
@@ -147,12 +152,12 @@ struct WaiterSlab {
         return first == LinkTable.none ? nil : vacate(first, from: &queue)
     }
 
-    /// Removes the waiter that is due first in either subqueue, and returns its exchange; nil if both are empty.
+    /// Removes the waiter that precedes all others in both subqueues, and returns its exchange; nil if both are empty.
     mutating func popForemost(of queue: inout WaitQueue) -> ExchangeID? {
         popFirst(isFreshForemost(in: queue) ? .fresh : .any, of: &queue)
     }
 
-    /// Whether the first waiter in `fresh` is due before the first one in `any`.
+    /// Whether the first waiter in `fresh` precedes the first one in `any`.
     func isFreshForemost(in queue: WaitQueue) -> Bool {
         guard queue.fresh.first != LinkTable.none else { return false }
         return queue.any.first == LinkTable.none || precedes(queue.fresh.first, queue.any.first)
@@ -165,27 +170,27 @@ struct WaiterSlab {
             case .any: queue.any.first
             case .fresh: queue.fresh.first
             }
-        return first == LinkTable.none ? .max : places[Int(first)].sequence
+        return first == LinkTable.none ? .max : entries[Int(first)].sequence
     }
 
-    /// Removes a waiter, makes its place vacant and returns its exchange.
+    /// Removes a waiter, makes its entry vacant and returns its exchange.
     private mutating func vacate(_ index: Int32, from queue: inout WaitQueue) -> ExchangeID {
         unlink(index, from: &queue)
-        places[Int(index)].key = LinkTable.none
-        places[Int(index)].generation &+= 1
+        entries[Int(index)].key = LinkTable.none
+        entries[Int(index)].generation &+= 1
         links.append(index, to: &vacant)
-        return places[Int(index)].exchange
+        return entries[Int(index)].exchange
     }
 
     private mutating func unlink(_ index: Int32, from queue: inout WaitQueue) {
-        switch places[Int(index)].subqueue {
+        switch entries[Int(index)].subqueue {
         case .any: links.remove(index, from: &queue.any)
         case .fresh: links.remove(index, from: &queue.fresh)
         }
     }
 
     private mutating func insert(_ index: Int32, into queue: inout WaitQueue) {
-        switch places[Int(index)].subqueue {
+        switch entries[Int(index)].subqueue {
         case .any: insert(index, into: &queue.any)
         case .fresh: insert(index, into: &queue.fresh)
         }
@@ -205,9 +210,9 @@ struct WaiterSlab {
         links.insert(index, before: next, in: &subqueue)
     }
 
-    /// Whether one waiter is due before another: by rank, then by order of arrival.
+    /// Whether one waiter is served before another: by rank, then by order of arrival.
     private func precedes(_ leftIndex: Int32, _ rightIndex: Int32) -> Bool {
-        let (left, right) = (places[Int(leftIndex)], places[Int(rightIndex)])
+        let (left, right) = (entries[Int(leftIndex)], entries[Int(rightIndex)])
         return left.rank == right.rank ? left.sequence < right.sequence : left.rank.precedes(right.rank)
     }
 }

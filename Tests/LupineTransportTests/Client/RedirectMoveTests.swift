@@ -18,8 +18,9 @@ import Testing
         ("http://[fe80::1%25a]/", "http://[fe80::1%25b]/", .toOtherOrigin),
         ("http+unix://%2Fa/", "http+unix://%2Fb/", .toOtherOrigin),
         ("http+unix://%2Fa/", "https://localhost/", .toOtherOrigin),
-        ("https://h/", "http://h/", .intoTheClear), ("https://h:80/", "http://h/", .intoTheClear),
-        ("https://h/", "http://g/", .intoTheClear), ("http+unix://%2Fa/", "http://localhost/", .intoTheClear),
+        ("https://h/", "http://h/", .toInsecureOrigin), ("https://h:80/", "http://h/", .toInsecureOrigin),
+        ("https://h/", "http://g/", .toInsecureOrigin),
+        ("http+unix://%2Fa/", "http://localhost/", .toInsecureOrigin),
     ]
 
     @Test("[U-10.5] the kind of move that a redirect makes", arguments: moves)
@@ -36,14 +37,14 @@ import Testing
         #expect(RedirectMove(from: nil, to: nil) == .toOtherOrigin)
         #expect(RedirectMove(from: nil, to: secure) == .toOtherOrigin)
         #expect(RedirectMove(from: plain, to: nil) == .toOtherOrigin)
-        #expect(RedirectMove(from: secure, to: nil) == .intoTheClear)
+        #expect(RedirectMove(from: secure, to: nil) == .toInsecureOrigin)
     }
 
     struct Row: Sendable {
         let names: [String]
         var value = "v"
-        let atOtherOrigin: RedirectMove.Fate
-        let inTheClear: RedirectMove.Fate
+        let atOtherOrigin: RedirectMove.FieldTreatment
+        let inTheClear: RedirectMove.FieldTreatment
     }
 
     static let rows =
@@ -79,16 +80,16 @@ import Testing
         }
 
     @Test("[U-10.5] which fields follow a redirect", arguments: rows)
-    func fate(_ row: Row) throws {
+    func treatment(_ row: Row) throws {
         let sensitive = RedirectMove.names(RedirectMove.sensitiveByDefault.union(["Accept-Own", "no name"]))
         for text in row.names {
             let name = try FieldName(text)
-            func fate(_ move: RedirectMove) -> RedirectMove.Fate {
-                move.fate(of: name, row.value, sensitive: sensitive)
+            func treatment(_ move: RedirectMove) -> RedirectMove.FieldTreatment {
+                move.treatment(of: name, row.value, sensitive: sensitive)
             }
-            #expect(fate(.withinOrigin) == .kept, "\(text)")
-            #expect(fate(.toOtherOrigin) == row.atOtherOrigin, "\(text) \(row.value)")
-            #expect(fate(.intoTheClear) == row.inTheClear, "\(text) \(row.value)")
+            #expect(treatment(.withinOrigin) == .kept, "\(text)")
+            #expect(treatment(.toOtherOrigin) == row.atOtherOrigin, "\(text) \(row.value)")
+            #expect(treatment(.toInsecureOrigin) == row.inTheClear, "\(text) \(row.value)")
         }
     }
 
@@ -99,7 +100,8 @@ import Testing
         )
         for text in RedirectMove.sensitiveByDefault {
             let name = try FieldName(text)
-            #expect(RedirectMove.intoTheClear.fate(of: name, "v", sensitive: []) == .removed, "\(text)")
+            let move = RedirectMove.toInsecureOrigin
+            #expect(move.treatment(of: name, "v", sensitive: []) == .removed, "\(text)")
         }
     }
 

@@ -43,7 +43,7 @@ import Testing
         for _ in 0..<10_000 {
             feed.append([UInt8](repeating: 1, count: 100))
             feed.advance(100)
-            #expect(feed.waiting == 1_000)
+            #expect(feed.waitingOctets == 1_000)
         }
         #expect(feed.output.count < 256 * 1_024)
     }

@@ -28,12 +28,12 @@ import Testing
                     let watchBegan = DispatchSemaphore(value: 0)
                     #expect(
                         second.execute {
-                            exchange.watchWaiting(on: second)
+                            exchange.runWaitTimeouts(on: second)
                             watchBegan.signal()
                         })
                     #expect(watchBegan.wait(timeout: .now() + 60) == .success)
                 }
-                exchange.watchWaiting(on: first)
+                exchange.runWaitTimeouts(on: first)
                 _ = first.schedule(at: nextCheck) { _ in fired.open() }
                 #expect(first.timerCount == 3)
             }

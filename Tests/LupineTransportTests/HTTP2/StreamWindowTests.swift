@@ -137,8 +137,8 @@ import Testing
             guard count > 0 else { return }
             lastConsumption = now
             held -= count
-            let growth = window.recordTaken(
-                count, at: instant, isCaughtUp: held == 0,
+            let growth = window.recordConsumed(
+                count, at: instant, hasConsumedAll: held == 0,
                 growthLimit: HTTP2Connection.largestStreamWindow - window.size)
             if growth > 0 { client.raiseWindow(of: stream, to: window.size) }
             client.consumed(count, on: stream)
@@ -209,12 +209,12 @@ import Testing
     @Test func growthIsLimitedByTheConnection() {
         var window = StreamWindow(100)
         let now = Instant(nanoseconds: 0)
-        #expect(window.recordTaken(99, at: now, isCaughtUp: true, growthLimit: 1_000) == 0)
-        #expect(window.recordTaken(1, at: now, isCaughtUp: true, growthLimit: 30) == 30)
+        #expect(window.recordConsumed(99, at: now, hasConsumedAll: true, growthLimit: 1_000) == 0)
+        #expect(window.recordConsumed(1, at: now, hasConsumedAll: true, growthLimit: 30) == 30)
         #expect(window.size == 130)
-        #expect(window.recordTaken(130, at: now, isCaughtUp: false, growthLimit: 1_000) == 0)
-        #expect(window.recordTaken(1, at: now, isCaughtUp: true, growthLimit: -5) == 0)
-        #expect(window.recordTaken(130, at: now, isCaughtUp: true, growthLimit: 1_000) == 130)
+        #expect(window.recordConsumed(130, at: now, hasConsumedAll: false, growthLimit: 1_000) == 0)
+        #expect(window.recordConsumed(1, at: now, hasConsumedAll: true, growthLimit: -5) == 0)
+        #expect(window.recordConsumed(130, at: now, hasConsumedAll: true, growthLimit: 1_000) == 130)
         #expect(window.size == 260)
     }
 }

@@ -62,25 +62,26 @@ struct ConnectionSlotTests {
             testDescription: "busy, lease", events: openForTwo + [.lease, .lease], state: .busy(exchanges: 2),
             effect: .none),
         Row(
-            testDescription: "idle, capacity raised to 2", events: open + [.capacity(2)],
+            testDescription: "idle, capacity raised to 2", events: open + [.capacityChanged(2)],
             state: .idle(until: minute), effect: .available),
         Row(
-            testDescription: "busy, capacity raised to 2", events: open + [.lease, .capacity(2)],
+            testDescription: "busy, capacity raised to 2", events: open + [.lease, .capacityChanged(2)],
             state: .busy(exchanges: 1), effect: .available),
         Row(
-            testDescription: "busy, capacity lowered to 1", events: openForTwo + [.lease, .capacity(1)],
+            testDescription: "busy, capacity lowered to 1",
+            events: openForTwo + [.lease, .capacityChanged(1)],
             state: .busy(exchanges: 1), effect: .none),
         Row(
             testDescription: "busy, capacity lowered to 0",
-            events: openForTwo + [.lease, .capacity(0), finishedReusable], state: .idle(until: minute),
+            events: openForTwo + [.lease, .capacityChanged(0), finishedReusable], state: .idle(until: minute),
             effect: .none),
         Row(
             testDescription: "idle, capacity lowered to 0, then raised to 1",
-            events: openForTwo + [.capacity(0), .capacity(1)], state: .idle(until: minute),
+            events: openForTwo + [.capacityChanged(0), .capacityChanged(1)], state: .idle(until: minute),
             effect: .available),
         Row(
             testDescription: "retiring, capacity raised",
-            events: open + [.lease, .retire, .capacity(9)],
+            events: open + [.lease, .retire, .capacityChanged(9)],
             state: .retiring(exchanges: 1), effect: .none),
         Row(testDescription: "idle, retire", events: open + [.retire], state: .vacant, effect: .close),
         Row(testDescription: "idle, gone", events: open + [.gone], state: .vacant, effect: .close),

@@ -513,6 +513,6 @@ struct PoolMachineTests {
             finishOldest(&model)
             model.submit(originA)
         }
-        #expect(model.machine.slots.count == 2 && model.machine.waiters.placeCount <= 4)
+        #expect(model.machine.slots.count == 2 && model.machine.waiters.entryCount <= 4)
     }
 }

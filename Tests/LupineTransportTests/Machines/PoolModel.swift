@@ -242,7 +242,7 @@ struct PoolModel: ~Copyable {
         let room = min(capacity, endurance(of: connection) ?? capacity)
         connections[connection]?.capacity = room
         connectionNewlyAllowed = connections[connection]?.wasUsed == true ? nil : connection
-        handle(.capacity(connection, capacity))
+        handle(.capacityChanged(connection, capacity))
         connectionNewlyAllowed = nil
     }
 
@@ -539,7 +539,7 @@ struct PoolModel: ~Copyable {
         let idle = connections.values.filter { $0.idleUntil != nil }
         #expect(machine.idleCount == idle.count)
         #expect(machine.slots.count <= limits.total, "slots leak")
-        #expect(machine.waiters.placeCount <= peakWaiting, "waiters' places leak")
+        #expect(machine.waiters.entryCount <= peakWaiting, "waiters' places leak")
         if let earliest = idle.compactMap(\.idleUntil).min() {
             let latest = max(earliest, now) + PoolMachine.sweepGranularity
             #expect(wake.map { $0 <= latest } == true, "no sweep is scheduled")
