@@ -63,9 +63,9 @@ extension TaskDriver {
     private func answeredRedirect(_ number: Int, to request: URLRequest?) {
         guard let (question, _) = closeQuestion(number) else { return }
         switch (question, request) {
-        case (.redirect, nil): handle(.decided(.deliver))
+        case (.redirect, nil): handle(.questionAnswered(.deliver))
         case (.redirect(_, let proposal), let request?): follow(request, proposal)
-        case (.protocolRedirect, nil): handle(.decided(.deliverAlone))
+        case (.protocolRedirect, nil): handle(.questionAnswered(.deliverWithoutContent))
         case (.protocolRedirect, let request?): follow(removingAddedFields(request), nil)
         case (.challenge, _): break
         }
@@ -98,13 +98,13 @@ extension TaskDriver {
         let credential = target == WebOrigin(proposal?.request.url) ? proposal?.credential : nil
         let last = state.withLock { $0.request.url }
         if let refusal = RedirectRule.refusal(of: request.url, from: last, context.settings.lupine) {
-            return handle(.decided(.fail(refusal)))
+            return handle(.questionAnswered(.fail(refusal)))
         }
         client.driverFollowsRedirect(request)
         let move = RedirectMove(from: WebOrigin(last), to: target)
         // The previous hop's values are released outside of the lock: bodies and attached properties are the program's.
         var previous: (URLRequest, TaskDefinition.Body, URLResponse?)?
-        handle(.decided(.again)) { state in
+        handle(.questionAnswered(.nextHop)) { state in
             previous = (state.request, state.body, state.response)
             state.move = max(state.move, move)
             state.ignoresCacheEntry = false
@@ -135,7 +135,7 @@ extension TaskDriver {
         authenticator.taskCredential = client.driverCredential
         let verdict = authenticator.receiveAnswer(answer)
         let (decision, next) = Self.decision(for: verdict, refusal)
-        handle(.decided(decision)) { [authenticator] state in
+        handle(.questionAnswered(decision)) { [authenticator] state in
             state.authenticator = .value(authenticator)
             state.question = next
         }
@@ -158,12 +158,12 @@ extension TaskDriver {
             state.isPaused = true
             return (state.response, state.visibleRequest, state.authorization, previousResponse)
         }
-        guard let response else { return handle(.cachedDelivered) }
+        guard let response else { return handle(.cachedResponseDelivered) }
         client.driverWillSend(request, authorization: authorization)
         switch client.driverReceivedResponse(response) {
         case .deliver, .splice: state.withLock { $0.isPaused = false }
         case .pause: break
-        case .skip: return handle(.cachedDelivered)
+        case .skip: return handle(.cachedResponseDelivered)
         }
         deliverCachedPieces()
     }
@@ -179,13 +179,13 @@ extension TaskDriver {
     func deliverCachedPieces() {
         while true {
             switch state.withLock({ Self.nextPiece(&$0) }) {
-            case .end: return handle(.cachedDelivered)
+            case .end: return handle(.cachedResponseDelivered)
             case .wait: return setAlarm()
             case .data(let data):
                 switch client.driverReceivedContent(data) {
                 case .more: state.withLock { $0.isPaused = false }
                 case .pause: break
-                case .enough: return handle(.cachedDelivered)
+                case .enough: return handle(.cachedResponseDelivered)
                 }
             }
         }
@@ -214,7 +214,7 @@ extension TaskDriver {
         }
         guard let proposal = use.proposal, let request = use.storageRequest,
             let cache = context.settings.cache
-        else { return handle(.stored) }
+        else { return handle(.storageFinished) }
         client.driverWillCache(proposal.response) { [self] response in
             let isFirst = state.withLock { state in
                 // The new number makes a second answer stale.
@@ -230,7 +230,7 @@ extension TaskDriver {
                     writtenInfo: response.userInfo.flatMap { StorableValue($0) }, at: context.clock.date())
                 cache.store(entry, for: request)
             }
-            handle(.stored)
+            handle(.storageFinished)
         }
         // While the client's answer is awaited, no connection enforces the resource time-out.
         if state.withLock({ $0.machine.isStoring }) { setAlarm() }

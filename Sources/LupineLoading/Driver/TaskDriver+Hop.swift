@@ -112,7 +112,7 @@ extension TaskDriver: HopLoadClient {
             }
             swap(&state.question, &question)
             swap(&state.response, &newResponse)
-            let actions = state.machine.handle(.responded(outcome.decision))
+            let actions = state.machine.handle(.responseArrived(outcome.decision))
             // Until the question is answered or this call returns, other threads queue their actions for `askDuringCall`.
             if case .ask? = actions.steps.first { (state.isPerforming, state.queuesCommands) = (true, true) }
             return actions
@@ -168,7 +168,7 @@ extension TaskDriver: HopLoadClient {
             if case .deliver = outcome.decision { evaluateRedirect(response, inputs, &outcome) }
         }
         if case .deliver = outcome.decision, definition.mustStartOver?(response) ?? false {
-            outcome.decision = .again
+            outcome.decision = .nextHop
             outcome.startsOver = true
         }
         if let cache = context.settings.cache {
@@ -196,7 +196,7 @@ extension TaskDriver: HopLoadClient {
     {
         switch verdict {
         case .deliver: (refusal.map { .fail($0) } ?? .deliver, nil)
-        case .resend: (.again, nil)
+        case .resend: (.nextHop, nil)
         case .ask(let challenge): (.ask, .challenge(challenge, refusal: refusal))
         case .cancel: (.fail(.cancelled(url: nil)), nil)
         }
@@ -249,7 +249,7 @@ extension TaskDriver: HopLoadClient {
         _ cache: URLCache, _ makeProvenance: () -> CacheProvenance, _ outcome: inout ResponseOutcome
     ) {
         guard let stored = entry.httpResponse, CacheRule.selects(response, stored) else {
-            outcome.decision = .again
+            outcome.decision = .nextHop
             outcome.ignoresCacheEntry = true
             return
         }
@@ -260,7 +260,7 @@ extension TaskDriver: HopLoadClient {
             by: response, for: request, requestTime: inputs.fetchStart, responseTime: context.clock.date(),
             provenance: joined ?? entry.provenance, identifying: context.settings.identifyingFields)
         if use.storageRequest != nil, joined != nil { cache.update(refreshed, for: request) }
-        outcome.decision = .cached
+        outcome.decision = .deliverCached
         outcome.cache = .value(CacheUse(deliveredEntry: refreshed))
     }
 
@@ -331,7 +331,7 @@ extension TaskDriver: HopLoadClient {
         var (newResponse, question): (URLResponse?, Question?) = (
             response, .protocolRedirect(response, request)
         )
-        handle(.responded(decision)) { state in
+        handle(.responseArrived(decision)) { state in
             guard state.hop === hop, state.machine.awaitsResponse else { return }
             swap(&state.response, &newResponse)
             swap(&state.question, &question)
@@ -356,11 +356,11 @@ extension TaskDriver: HopLoadClient {
             state.hop = nil
             state.hasConnected = state.hasConnected || hasConnected
             state.hops.append(metrics)
-            var meaning = HopMachine.EndMeaning.end
+            var meaning = HopMachine.HopEndMeaning.endLoad
             if let (decision, question) = refusal, let authenticator {
                 state.authenticator = .value(authenticator)
                 state.question = question
-                meaning = .refused(decision)
+                meaning = .refusedByProxy(decision)
             } else if error != nil {
                 let waits = context.settings.waitsForConnectivity && state.usesNetwork
                 if waits, urlError?.code == .notConnectedToInternet, !state.hasConnected {

@@ -84,7 +84,7 @@ extension TaskDriver {
     }
 
     /// Ends the load with `error`. The client is not called in the caller's stack.
-    private func fail(_ error: URLError) { handle(.prepared(.fail(error)), asynchronously: true) }
+    private func fail(_ error: URLError) { handle(.preparationEnded(.fail(error)), asynchronously: true) }
 
     /// Returns the reason if the request's body stream cannot be sent because it has been read before (U-10.7); otherwise nil.
     private static func reasonStreamIsSpent(_ inputs: Inputs) -> String? {
@@ -291,7 +291,7 @@ extension TaskDriver {
             let isSynchronous =
                 isInMemory && EventLoop.current == nil && entry.response.response.isOfTheLibrary
                 && client.driverDefersCallbacks
-            handle(.prepared(.cached), asynchronously: !isSynchronous) { state in
+            handle(.preparationEnded(.deliverCached), asynchronously: !isSynchronous) { state in
                 guard state.machine.isPreparing else { return }
                 swap(&state.sent, &sent)
                 swap(&state.visibleRequest, &visibleRequest)
@@ -363,7 +363,7 @@ extension TaskDriver {
         var (visibleRequest, cache, response): (URLRequest, CacheUse, URLResponse?) = (
             prepared.visibleRequest, cache, nil
         )
-        handle(.prepared(.load)) { state in
+        handle(.preparationEnded(.startHop)) { state in
             // If the load has ended meanwhile, the hop is released without being started.
             guard state.machine.isPreparing else { return }
             state.hop = newHop.load
@@ -473,11 +473,11 @@ extension TaskDriver {
         if isFirst { client.driverWaitsForConnectivity() }
         setAlarm()
         if hasWatch {
-            if hasChanged { handle(.online) }
+            if hasChanged { handle(.networkChanged) }
             return
         }
         let end = context.network.begin { [weak self] in
-            self?.handle(.online, asynchronously: true) { state in
+            self?.handle(.networkChanged, asynchronously: true) { state in
                 if !state.machine.isOffline { state.networkHasChanged = true }
             }
         }

@@ -176,7 +176,7 @@ final class TaskDriver: Sendable {
             return (state.machine.isRunning ? state.hop : nil, state.machine.isDeliveringCached)
         }
         hop?.resumeReading()
-        if isDeliveringCached { handle(.resumed, asynchronously: true) }
+        if isDeliveringCached { handle(.clientResumed, asynchronously: true) }
     }
 
     /// Directs the content into a file. The content is then not stored in the cache.
@@ -196,7 +196,7 @@ final class TaskDriver: Sendable {
         }
         if isSuspended { setAlarm() }
         hop?.setSuspended(isSuspended)
-        if !isSuspended, isDeliveringCached { handle(.resumed, asynchronously: true) }
+        if !isSuspended, isDeliveringCached { handle(.clientResumed, asynchronously: true) }
     }
 
     /// Sets the priority, 0...1, of this load's hops among those that wait for a connection.
