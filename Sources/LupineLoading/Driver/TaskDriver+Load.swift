@@ -3,6 +3,6 @@
 extension TaskDriver: TaskLoad {}
 
 extension SessionCore {
-    /// Makes the driver that carries out a task.
-    static let driving: LoadMaker = { TaskDriver($0, context: $1, client: $2) }
+    /// Makes the `TaskDriver` that carries out a task.
+    static let makeDriver: LoadMaker = { TaskDriver($0, context: $1, client: $2) }
 }

@@ -43,7 +43,7 @@ final class SessionCore: Sendable {
     /// Creates the core of a session, with a copy of the configuration.
     init(
         _ configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, queue: OperationQueue?,
-        isShared: Bool, makeLoad: @escaping LoadMaker = SessionCore.driving
+        isShared: Bool, makeLoad: @escaping LoadMaker = SessionCore.makeDriver
     ) {
         let copy = Self.copy(configuration)
         self.configuration = UncheckedSendable(copy)
