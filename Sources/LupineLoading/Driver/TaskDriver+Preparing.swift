@@ -468,7 +468,7 @@ extension TaskDriver {
 
     // MARK: the network
 
-    /// Waits until the network changes. The resource time-out limits the wait.
+    /// Watches the network: the load continues when it changes. The resource time-out limits the wait.
     func waitForNetwork() {
         let (isFirst, hasWatch, hasChanged) = state.withLock { state in
             // The values are returned as they were before this change.
