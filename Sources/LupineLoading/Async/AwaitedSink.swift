@@ -32,6 +32,6 @@ final class AwaitedSink: TaskSink {
         guard let response = context.task.response else {
             return awaiter.complete(.failure(URLError.noResponse(context.task.currentRequest?.url)))
         }
-        awaiter.complete(.success((content.take(), response)))
+        awaiter.complete(.success((content.takeAll(), response)))
     }
 }

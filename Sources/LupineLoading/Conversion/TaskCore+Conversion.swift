@@ -73,7 +73,7 @@ private final class ConvertedSink: TaskSink {
     init(_ sink: any TaskSink) { self.sink = sink }
 
     func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .deliver }
-    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { task.queue(data) }
+    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { task.enqueue(data) }
     func deliver(_ data: Data, _ context: CallbackContext) {
         // The demand is ignored: the task's queue pauses the load, and the sink fails the task if it cannot continue.
         _ = sink.receivedContent(context.task.core, data)

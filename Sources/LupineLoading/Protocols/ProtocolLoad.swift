@@ -45,7 +45,7 @@ final class ProtocolLoad: HopLoad {
         events = HopEventQueue(canonical, client: client)
     }
 
-    private var context: ProtocolContext { task.core.protocols }
+    private var context: ProtocolContext { task.core.protocolContext }
 
     // MARK: called by the task driver
 

@@ -139,7 +139,7 @@ extension TaskCore {
     /// task.
     func recordAsyncForm(_ swiftTask: Task<Void, Never>) {
         let isAsking = state.withLock { state in
-            if state.delivery.isAsking { state.asyncAnswers.append(swiftTask) }
+            if state.delivery.isAsking { state.asyncAnswerTasks.append(swiftTask) }
             return state.delivery.isAsking
         }
         // If no question is open, either this task was cancelled in the meantime, or other code than this task has called the
@@ -151,8 +151,8 @@ extension TaskCore {
     func abandon(_ questions: [any TaskQuestion]) {
         for question in questions { question.abandon() }
         let forms = state.withLock { state in
-            defer { state.asyncAnswers = [] }
-            return state.asyncAnswers
+            defer { state.asyncAnswerTasks = [] }
+            return state.asyncAnswerTasks
         }
         // A program's cancellation handlers run at once on the thread that cancels, which must not be a loop.
         if !forms.isEmpty { Task { for form in forms { form.cancel() } } }
