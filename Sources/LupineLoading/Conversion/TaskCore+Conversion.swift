@@ -79,8 +79,8 @@ private final class ConvertedSink: TaskSink {
         _ = sink.receivedContent(context.task.core, data)
     }
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? { sink.ended(task, error) }
-    func errorOfCancelled(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)? {
-        sink.errorOfCancelled(error, cancellation)
+    func errorOfCancelledTask(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)? {
+        sink.errorOfCancelledTask(error, cancellation)
     }
     func askForResumeData(_ task: TaskCore, _ handler: @escaping @Sendable (Data?) -> Void) {
         sink.askForResumeData(task, handler)

@@ -80,10 +80,10 @@ extension TaskDriver {
     /// the request of a redirect (U-10.6, U-17.6). A program's `URLProtocol` makes the redirect's request from the last request,
     /// and the driver adds such fields to each hop anew.
     private func removingAddedFields(_ request: URLRequest) -> URLRequest {
-        let (original, sent) = state.withLock { ($0.request, $0.sentRequest) }
+        let (originalRequest, sentRequest) = state.withLock { ($0.request, $0.sentRequest) }
         var request = request
-        for field in sent.headerList.fields
-        where original.value(forHTTPHeaderField: field.name) != field.value {
+        for field in sentRequest.headerList.fields
+        where originalRequest.value(forHTTPHeaderField: field.name) != field.value {
             // A field that the `URLProtocol` has changed stays.
             guard request.value(forHTTPHeaderField: field.name) == field.value else { continue }
             request.setValue(nil, forHTTPHeaderField: field.name)
@@ -111,7 +111,7 @@ extension TaskDriver {
         let move = RedirectMove(from: WebOrigin(previousURL), to: target)
         // The previous hop's values are released outside of the lock: bodies and attached properties are objects of the program,
         // whose deallocation may run its code.
-        var previous: (URLRequest, TaskDefinition.Body, URLResponse?)?
+        var previous: (request: URLRequest, body: TaskDefinition.Body, response: URLResponse?)?
         handle(.questionAnswered(.nextHop)) { state in
             previous = (state.request, state.body, state.response)
             state.farthestMove = max(state.farthestMove, move)

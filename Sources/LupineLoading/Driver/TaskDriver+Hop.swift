@@ -122,7 +122,10 @@ extension TaskDriver: HopLoadClient {
             swap(&state.response, &newResponse)
             let actions = state.machine.handle(.responseArrived(outcome.decision))
             // Until `askDuringCall` has returned, other threads queue their actions for it.
-            if case .ask? = actions.steps.first { (state.isPerforming, state.queuesCommands) = (true, true) }
+            if case .ask? = actions.steps.first {
+                state.isPerformingSteps = true
+                state.queuesCommands = true
+            }
             return actions
         }
         if case .ask? = actions.steps.first { return askDuringCall(actions, hop) }
@@ -282,7 +285,7 @@ extension TaskDriver: HopLoadClient {
 
     /// Returns the provenance of the hop's content: from which server, and over which kind of connection, the content came. If
     /// another judge than the default evaluation has accepted the connection, the first call runs the default evaluation, on the
-    /// connection's loop. Called only for responses that may be stored.
+    /// connection's loop. Called only if content is collected for the cache, or if a 304 has confirmed an entry.
     private func provenance(
         of hop: any HopLoad, _ inputs: ResponseInputs, _ requester: CacheRequester?
     ) -> CacheProvenance {

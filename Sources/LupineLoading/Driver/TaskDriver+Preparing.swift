@@ -58,7 +58,7 @@ extension TaskDriver {
             return fail(.loading(.requestBodyStreamExhausted, url: inputs.request.url, reason: reason))
         }
         // The judge is determined only here. If the delegate were released before the response arrives, a later look-up would
-        // return another judge, and the response's cookies would be stored under that one.
+        // return another judge, and the response's cookies would be stored under that judge.
         if dependsOnJudge(inputs.request) { inputs.judge = judge }
         let assembly = HopAssembly(
             request: inputs.request, kind: definition.kind, body: inputs.body, move: inputs.farthestMove,
@@ -449,7 +449,7 @@ extension TaskDriver {
     ///
     /// - Parameters:
     ///   - load: The hop's load.
-    ///   - lastPassed: The value that the load got before.
+    ///   - lastPassed: The suspension that was last passed to the load.
     private func passSuspension(to load: any HopLoad, lastPassed: Bool) {
         var lastPassed = lastPassed
         while true {

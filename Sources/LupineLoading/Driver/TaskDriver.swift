@@ -21,7 +21,7 @@ final class TaskDriver: Sendable {
     struct State: Sendable {
         var machine = HopMachine()
         /// Whether a thread is performing steps. Other threads add their steps to `queuedActions` meanwhile.
-        var isPerforming = false
+        var isPerformingSteps = false
         /// Whether the client is being asked about a response inside `hopReceivedResponse`. Commands to the hop are then queued
         /// too, because the result of that call carries them out.
         var queuesCommands = false
@@ -250,11 +250,11 @@ final class TaskDriver: Sendable {
     static func claimOrQueue(
         _ actions: HopMachine.Actions, asynchronously: Bool = false, _ state: inout State
     ) -> HopMachine.Actions? {
-        if state.isPerforming, state.queuesCommands || !actions.steps.isEmpty {
+        if state.isPerformingSteps, state.queuesCommands || !actions.steps.isEmpty {
             state.queuedActions.append(QueuedActions(actions: actions, mustDispatch: asynchronously))
             return nil
         }
-        if !actions.steps.isEmpty { state.isPerforming = true }
+        if !actions.steps.isEmpty { state.isPerformingSteps = true }
         return actions
     }
 
@@ -266,7 +266,7 @@ final class TaskDriver: Sendable {
     func performActions(_ actions: HopMachine.Actions, _ hop: (any HopLoad)?) {
         var (actions, hop) = (actions, hop)
         while true {
-            // Without steps, `isPerforming` was not set for these actions and does not have to be reset.
+            // Without steps, `isPerformingSteps` was not set for these actions and does not have to be reset.
             if actions.steps.isEmpty {
                 execute(actions.command, on: hop)
                 return
@@ -279,8 +279,8 @@ final class TaskDriver: Sendable {
             }
             let command = actions.command
             let currentHop = hop
-            // `isPerforming` is reset before the command is executed. After the command, the hop may report its response on
-            // another thread, which then sets `isPerforming` itself.
+            // `isPerformingSteps` is reset before the command is executed. After the command, the hop may report its response on
+            // another thread, which then sets `isPerformingSteps` itself.
             let (queued, nextHop) = state.withLock { state -> (QueuedActions?, (any HopLoad)?) in
                 (Self.popQueuedActions(&state), state.hop)
             }
@@ -296,7 +296,7 @@ final class TaskDriver: Sendable {
     /// Removes and returns the next queued actions. If there are none, returns nil and lets other threads perform steps.
     static func popQueuedActions(_ state: inout State) -> QueuedActions? {
         if let queued = state.queuedActions.popFirst() { return queued }
-        state.isPerforming = false
+        state.isPerformingSteps = false
         state.queuesCommands = false
         return nil
     }

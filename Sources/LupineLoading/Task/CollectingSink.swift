@@ -3,7 +3,7 @@
 import Foundation
 import LupineTransport
 
-/// Collects content in memory. A completion handler gets all of the content, or the error (U-4.5, U-4.6).
+/// Collects the content of a task in memory. A completion handler receives all of the content, or the error (U-4.5, U-4.6).
 final class CollectingSink: TaskSink {
     private struct State {
         /// The completion handler; nil once it has been called. It is released at that time on the delegate queue. The task

@@ -282,7 +282,7 @@ extension TaskCore.State {
     fileprivate mutating func complete() -> Completion {
         error = outcome?.error
         if machine.handle(.finish) == .completeCancelled {
-            error = sink.errorOfCancelled(error, URLError.cancelled(url: currentRequest?.url))
+            error = sink.errorOfCancelledTask(error, URLError.cancelled(url: currentRequest?.url))
         }
         return Completion(
             error: error, sink: sink, cancelAnswerTimeout: cancelAnswerTimeout.take(),

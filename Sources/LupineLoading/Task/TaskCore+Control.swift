@@ -102,7 +102,7 @@ extension TaskCore {
     /// Passes the suspension to the load, and repeats that until the suspension has not changed meanwhile. Other threads may
     /// change the suspension and pass it on at the same time.
     ///
-    /// - Parameter lastPassed: The value that the load got before; nil if unknown.
+    /// - Parameter lastPassed: The suspension that was last passed to the load; nil if unknown.
     private func passSuspension(lastPassed: Bool? = nil) {
         var lastPassed = lastPassed
         while true {

@@ -109,8 +109,8 @@ extension TaskCore: TaskDriverClient {
             state.counts.sent = total
             state.counts.expectedToSend = expected
             // If a report is queued already, it includes these bytes.
-            let needsCall = state.unreportedSent == nil
-            state.unreportedSent = SentReport(total: total, expected: expected)
+            let needsCall = state.pendingSentReport == nil
+            state.pendingSentReport = SentReport(total: total, expected: expected)
             return (needsCall, Self.progressUpdate(state.progress, state.counts))
         }
         progress?.apply()
@@ -123,10 +123,10 @@ extension TaskCore: TaskDriverClient {
         let (report, reportedBytes) = state.withLock { state in
             // The values are returned as they were before this change.
             defer {
-                state.reportedSent = state.unreportedSent?.total ?? state.reportedSent
-                state.unreportedSent = nil
+                state.reportedSentBytes = state.pendingSentReport?.total ?? state.reportedSentBytes
+                state.pendingSentReport = nil
             }
-            return (state.unreportedSent, state.reportedSent)
+            return (state.pendingSentReport, state.reportedSentBytes)
         }
         guard let report else { return }
         // A smaller total than before means that the body is sent again from its beginning.

@@ -11,6 +11,7 @@ import LupineTransport
 final class TaskCore: Sendable {
     /// The byte counts that the program can read.
     struct Counts: Sendable {
+        /// The number of bytes of content that have been received.
         var received: Int64 = 0
         /// The number of bytes of the body that have been sent.
         var sent: Int64 = 0
@@ -81,10 +82,10 @@ final class TaskCore: Sendable {
         var outcome: Outcome?
         /// Cancels the time limit for the delegate's answer after the end of the load; nil if there is none.
         var cancelAnswerTimeout: SessionClock.Cancel?
-        /// The progress of sending that has not been reported to the delegate.
-        var unreportedSent: SentReport?
+        /// The progress of sending that is still to be reported to the delegate; nil if there is none.
+        var pendingSentReport: SentReport?
         /// The number of bytes of the body that has been reported to the delegate.
-        var reportedSent: Int64 = 0
+        var reportedSentBytes: Int64 = 0
         /// Created when a program's `URLProtocol` is first called for the task.
         var protocolContext: ProtocolContext?
 

@@ -89,6 +89,7 @@ struct TaskDelivery: Sendable {
     /// Adds a step. Drops it if the task is cancelled or finished, unless it is `.unconditional`. Returns whether a turn has to
     /// be requested.
     mutating func add(_ step: Step) -> Bool {
+        // The empty branch: an unconditional call is always added.
         if case .unconditional = step {} else if isCancelled || endProgress == .finished { return false }
         append(step)
         return requestTurnIfReady()
@@ -210,7 +211,7 @@ struct TaskDelivery: Sendable {
         return requestTurnIfReady()
     }
 
-    /// Whether an open question or held content prevents the next step.
+    /// Whether the next step has to wait, because a question is open or the step is content that is held back.
     private var isBlocked: Bool {
         if openQuestion != nil { return true }
         guard holdsContent, nextIndex < steps.count, case .data = steps[nextIndex] else { return false }
@@ -235,6 +236,7 @@ struct TaskDelivery: Sendable {
     }
 
     /// Returns whether the caller has to request a turn: true if a step or the end is ready and no turn has been requested.
+    /// Records that the caller does so.
     private mutating func requestTurnIfReady() -> Bool {
         let hasEndAction = endProgress == .loadEnded || endProgress == .sinkNotified
         let hasAction = nextIndex < steps.count || hasEndAction

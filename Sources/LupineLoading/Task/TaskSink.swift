@@ -34,7 +34,7 @@ protocol TaskSink: AnyObject, Sendable {
     /// - Returns: The error that the task completes with; nil for a success.
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)?
     /// Returns the error that a cancelled task completes with if `ended` has returned `error`.
-    func errorOfCancelled(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)?
+    func errorOfCancelledTask(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)?
     /// Ends the task so that another task can resume its download. Calls `handler` once with the resume data or nil, on the
     /// delegate queue, before the task completes.
     func askForResumeData(_ task: TaskCore, _ handler: @escaping @Sendable (Data?) -> Void)
@@ -64,7 +64,7 @@ extension TaskSink {
         reply: @escaping @Sendable (CachedURLResponse?) -> Void
     ) { reply(proposal) }
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? { error }
-    func errorOfCancelled(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)? {
+    func errorOfCancelledTask(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)? {
         (error as? URLError)?.code == .cancelled ? error : cancellation
     }
     func askForResumeData(_ task: TaskCore, _ handler: @escaping @Sendable (Data?) -> Void) {
