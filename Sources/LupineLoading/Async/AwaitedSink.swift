@@ -20,11 +20,11 @@ final class AwaitedSink: TaskSink {
     var completesOnAnyThread: Bool { true }
 
     func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
-        content.expect(response, task)
+        content.recordExpectedLength(of: response, for: task)
         return .deliver
     }
 
-    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { content.add(data, task) }
+    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { content.add(data, for: task) }
 
     func completed(_ context: CallbackContext, _ error: (any Error)?) {
         if let error { return awaiter.complete(.failure(error)) }

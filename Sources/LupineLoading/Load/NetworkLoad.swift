@@ -71,12 +71,13 @@ final class NetworkLoad: HopLoad {
     // MARK: calls of the driver
 
     func start() {
-        let isFirst = state.withLock { state -> Bool in
+        let isFirstCall = state.withLock { state -> Bool in
             guard case .new = state.phase else { return false }
             state.phase = .preparing
             return true
         }
-        guard isFirst else { return }
+        // Also false after a cancellation, which has reported the end already.
+        guard isFirstCall else { return }
         do throws(URLError) {
             let plan = try SendingPlan(hopRequest, settings, engine)
             switch plan.body {
@@ -217,12 +218,12 @@ final class NetworkLoad: HopLoad {
 
     /// Ends a load that has no exchange, unless it was cancelled meanwhile. The client is called on a loop.
     private func failAsynchronously(_ error: URLError) {
-        let isFirst = state.withLock { state -> Bool in
+        let endsNow = state.withLock { state -> Bool in
             guard !state.phase.isPastPreparation else { return false }
             state.phase = .over
             return true
         }
-        if isFirst { endAsynchronously(error) }
+        if endsNow { endAsynchronously(error) }
     }
 
     /// Reports the end to the client in a new job of a loop. If no loop is available, reports it on the caller's stack.

@@ -27,11 +27,11 @@ final class CollectingSink: TaskSink {
     }
 
     func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
-        content.expect(response, task)
+        content.recordExpectedLength(of: response, for: task)
         return .deliver
     }
 
-    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { content.add(data, task) }
+    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { content.add(data, for: task) }
 
     func completed(_ context: CallbackContext, _ error: (any Error)?) {
         let data = content.takeAll()
@@ -59,7 +59,7 @@ final class CollectedContent: Sendable {
     init(limit: CollectedBodyLimit) { self.limit = limit }
 
     /// Records the length of the content that the response states. Fails the task at once if that exceeds the limit.
-    func expect(_ response: URLResponse, _ task: TaskCore) {
+    func recordExpectedLength(of response: URLResponse, for task: TaskCore) {
         if limit.isExceeded(by: response, to: task.currentRequest) {
             return task.fail(limit.error(of: task.currentRequest?.url))
         }
@@ -69,7 +69,7 @@ final class CollectedContent: Sendable {
 
     /// Adds a piece. If the limit is exceeded, fails the task and returns `.enough`. The first piece is stored without being
     /// copied.
-    func add(_ data: Data, _ task: TaskCore) -> Demand {
+    func add(_ data: Data, for task: TaskCore) -> Demand {
         let fits = state.withLock { state in
             guard state.data.count <= limit.bytes - data.count else { return false }
             if state.data.isEmpty {

@@ -42,8 +42,8 @@ final class DelegateQueue: Sendable {
     private static let maxJobsPerBlock = 64
 
     /// The queue as the program sees it.
-    let operations: OperationQueue
-    /// The underlying queue of `operations`; nil if it has none.
+    let operationQueue: OperationQueue
+    /// The underlying queue of `operationQueue`; nil if it has none.
     private let underlyingQueue: DispatchQueue?
     /// The queue on which the methods of an `OperationQueue` subclass are called, because a program's subclass may block, which
     /// an event loop must not. Nil for other queues.
@@ -55,7 +55,7 @@ final class DelegateQueue: Sendable {
     /// Runs callbacks on `queue`, or on a new serial queue if `queue` is nil.
     init(_ queue: OperationQueue?) {
         if let queue {
-            operations = queue
+            operationQueue = queue
             unsafe underlyingQueue = queue.underlyingQueue
             let isPlain = type(of: queue) == OperationQueue.self
             submissionQueue =
@@ -63,9 +63,9 @@ final class DelegateQueue: Sendable {
             isSerial = queue.maxConcurrentOperationCount == 1
         } else {
             let serialQueue = DispatchQueue(label: "lupine.session.delegate")
-            operations = OperationQueue()
-            operations.maxConcurrentOperationCount = 1
-            unsafe operations.underlyingQueue = serialQueue
+            operationQueue = OperationQueue()
+            operationQueue.maxConcurrentOperationCount = 1
+            unsafe operationQueue.underlyingQueue = serialQueue
             underlyingQueue = serialQueue
             submissionQueue = nil
             isSerial = true
@@ -75,14 +75,14 @@ final class DelegateQueue: Sendable {
     /// Runs the job on the queue, after the jobs that the same thread has added before.
     func add(_ job: @escaping @Sendable () -> Void) {
         guard isSerial else { return submit(job) }
-        let (isFirst, mustSubmit) = state.withLock { state in
+        let (needsBlock, mustSubmit) = state.withLock { state in
             state.readyJobs.append(Job(run: job))
             // The result is evaluated before `isScheduled` is set.
             defer { state.isScheduled = true }
             return (!state.isScheduled, state.readyJobs.count >= Self.maxWaitingJobs && state.endWait())
         }
         if mustSubmit { return submit { self.run() } }
-        guard isFirst else { return }
+        guard needsBlock else { return }
         guard let loop = EventLoop.current else { return submit { self.run() } }
         state.withLock { $0.waitsForTurnEnd = true }
         loop.atTurnEnd(self)
@@ -114,9 +114,9 @@ final class DelegateQueue: Sendable {
         if let underlyingQueue {
             underlyingQueue.async(execute: job)
         } else if let submissionQueue {
-            submissionQueue.async { [operations] in operations.addOperation(job) }
+            submissionQueue.async { [operationQueue] in operationQueue.addOperation(job) }
         } else {
-            operations.addOperation(job)
+            operationQueue.addOperation(job)
         }
     }
 }

@@ -161,7 +161,7 @@ extension TaskCore {
     ) -> Bool {
         let completion = state.withLock { state -> State.Completion? in
             guard state.outcome == nil, state.ownDelegates == nil, state.progress == nil,
-                state.delivery.endDirectly()
+                state.delivery.finishWithoutTurn()
             else { return nil }
             state.outcome = Outcome(cause: cause, metrics: metrics, error: cause)
             return state.complete()

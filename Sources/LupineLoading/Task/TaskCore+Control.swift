@@ -14,7 +14,7 @@ extension TaskCore {
         case .start:
             if isUnadmitted { endUnadmitted() } else { startLoad() }
         case .setSuspended: passSuspension()
-        case .none, .stop, .endUnstarted, .complete, .completeCancelled: break
+        case .none, .cancelLoad, .endUnstarted, .complete, .completeCancelled: break
         }
     }
 
@@ -34,7 +34,7 @@ extension TaskCore {
             (state.machine.handle(.cancel), state.load, state.isUnadmitted)
         }
         switch action {
-        case .stop:
+        case .cancelLoad:
             dropCalls()
             load?.cancel(cancellation)
         case .endUnstarted:

@@ -15,7 +15,9 @@ final class TaskCore: Sendable {
         var received: Int64 = 0
         /// The number of bytes of the body that have been sent.
         var sent: Int64 = 0
+        /// The length of the content; -1 if it is unknown.
         var expectedToReceive: Int64 = NSURLSessionTransferSizeUnknown
+        /// The length of the body; -1 if it is unknown.
         var expectedToSend: Int64 = 0
     }
 
@@ -38,6 +40,7 @@ final class TaskCore: Sendable {
         var publicTask: URLSessionTask?
         /// The task object if the session has not admitted the task.
         weak var unadmittedTask: URLSessionTask?
+        /// The session, from `begin` to the last call of the task.
         var session: URLSession?
         /// Whether the session has not admitted the task, because the session was invalid when the task was created (U-4.4).
         var isUnadmitted = false

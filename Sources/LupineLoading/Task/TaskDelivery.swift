@@ -19,7 +19,7 @@ struct TaskDelivery: Sendable {
         case loadEnded
         /// The action `end` was returned.
         case sinkNotified
-        /// The action `finish` was returned, or `endDirectly` has succeeded.
+        /// The action `finish` was returned, or `finishWithoutTurn` has succeeded.
         case finished
     }
 
@@ -53,10 +53,10 @@ struct TaskDelivery: Sendable {
         case stop
     }
 
-    /// The maximum number of queued pieces of content. Further content is joined to the last piece, up to `joinedLimit`.
+    /// The maximum number of queued pieces of content. Further content is joined to the last piece, up to `maxJoinedBytes`.
     static let maxPieces = 64
     /// The maximum number of bytes of a piece after other content was joined to it.
-    static let joinedLimit = 64 * 1024
+    static let maxJoinedBytes = 64 * 1024
     /// The number of queued bytes above which the load stops reading.
     static let highWater = 256 * 1024
     /// The number of queued bytes at which a paused load resumes reading.
@@ -116,7 +116,7 @@ struct TaskDelivery: Sendable {
     /// Joins the data to the last step, if that is a piece with enough room. Returns whether it was joined.
     private mutating func joinToLast(_ data: Data) -> Bool {
         guard steps.count > nextIndex, let last = steps.indices.last, case .data(var piece) = steps[last],
-            piece.count + data.count <= Self.joinedLimit
+            piece.count + data.count <= Self.maxJoinedBytes
         else { return false }
         // The array releases the piece while it grows, because appending to a shared `Data` would copy it.
         steps[last] = .empty
@@ -133,7 +133,7 @@ struct TaskDelivery: Sendable {
 
     /// Marks the task as finished if its load has not ended before, no step is queued and no turn has been requested. Returns
     /// whether the task was marked. The caller then completes the task without a turn.
-    mutating func endDirectly() -> Bool {
+    mutating func finishWithoutTurn() -> Bool {
         let hasSteps = openQuestion != nil || nextIndex < steps.count
         guard endProgress == .notEnded, !isTurnRequested, !hasSteps else { return false }
         endProgress = .finished

@@ -26,7 +26,7 @@ struct TaskMachine: Sendable {
         /// Suspend or resume the load.
         case setSuspended(Bool)
         /// Cancel the load.
-        case stop
+        case cancelLoad
         /// End the task, which was not started and has no load.
         case endUnstarted
         /// Complete the task with the result of its load.
@@ -54,7 +54,7 @@ struct TaskMachine: Sendable {
             return .setSuspended(false)
         case (.running, .cancel), (.suspended, .cancel):
             state = .cancelling
-            return .stop
+            return .cancelLoad
         case (.running, .finish), (.suspended, .finish):
             state = .completed
             return .complete

@@ -22,7 +22,7 @@ struct TaskDeliveryTests {
             delivery.abandonOpenQuestion()
         }
         func end() -> Bool { delivery.end() }
-        func endDirectly() -> Bool { delivery.endDirectly() }
+        func endDirectly() -> Bool { delivery.finishWithoutTurn() }
         func holdContent(_ isHeld: Bool) -> Bool { delivery.holdContent(isHeld) }
         func takeNext() -> TaskDelivery.Action { delivery.takeNext() }
 
