@@ -244,6 +244,7 @@ extension TaskDriver {
             request.headerList.fields == settings.additionalHeaders.fields
         else { return false }
         switch settings.cachePolicy(for: request) {
+        // Without a cache, these policies change nothing. For the others, `CacheDecision` decides.
         case .useProtocolCachePolicy, .reloadIgnoringLocalCacheData: return true
         default: return false
         }
@@ -364,8 +365,6 @@ extension TaskDriver {
         }
         if let transfer, newHop.load is NetworkLoad { recordTransfer(transfer) }
         if inputs.isSuspended { newHop.load.setSuspended(true) }
-        // Only hops over the network enforce the resource time-out themselves.
-        let needsAlarm = !newHop.usesNetwork
         let now = context.clock.date()
         var priority = inputs.priority
         // These variables are swapped with the state below, so that the previous hop's values are released outside of the lock.
@@ -393,7 +392,8 @@ extension TaskDriver {
         // `state.hop` is set.
         passSuspension(to: newHop.load, lastPassed: inputs.isSuspended)
         if priority != inputs.priority { newHop.load.setPriority(priority) }
-        if needsAlarm { setAlarm() }
+        // Only hops over the network enforce the resource time-out themselves.
+        if !newHop.usesNetwork { setAlarm() }
     }
 
     private func hopRequest(

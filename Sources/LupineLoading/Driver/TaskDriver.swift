@@ -301,7 +301,7 @@ final class TaskDriver: Sendable {
         return nil
     }
 
-    /// Gives a command to the hop.
+    /// Passes a command of the machine on to the hop.
     ///
     /// - Parameters:
     ///   - command: The command.
@@ -317,6 +317,7 @@ final class TaskDriver: Sendable {
             switch plan {
             case .deliver?, .splice?: hop?.resumeReading()
             case .skip?: hop?.skip()
+            // The hop has paused already.
             case .pause?, nil: break
             }
         }

@@ -61,7 +61,7 @@ struct SentFields {
     ) throws(URLRequestError) -> Fields {
         var fields = Fields()
         // Reserves room for the request's fields, each with ": " and CRLF (4 bytes), and for the fields that are added below: at
-        // most 8 fields of 384 bytes in all.
+        // most 8 fields, of about 384 bytes in all.
         fields.reserve(
             fields: requestFields.fields.count + 8,
             octets: requestFields.fields.reduce(384) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 })

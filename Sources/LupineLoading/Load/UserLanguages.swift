@@ -19,11 +19,12 @@ package enum UserLanguages {
         let variables = ["LC_ALL", "LC_MESSAGES", "LANG"]
         let locale = variables.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         guard let locale, let localeTag = tag(locale) else { return [] }
-        let listed = (environment["LANGUAGE"] ?? "").prefix(maxCharacters).split(separator: ":").compactMap {
-            tag($0)
-        }
+        let listedNames = (environment["LANGUAGE"] ?? "").prefix(maxCharacters).split(separator: ":")
+        let listedTags = listedNames.compactMap { tag($0) }
         var tags: [String] = []
-        for tag in listed.isEmpty ? [localeTag] : listed where !tags.contains(tag) { tags.append(tag) }
+        for tag in listedTags.isEmpty ? [localeTag] : listedTags where !tags.contains(tag) {
+            tags.append(tag)
+        }
         // Inserts each language without its country behind the last tag of that language.
         for tag in tags {
             let language = primaryLanguage(tag)
