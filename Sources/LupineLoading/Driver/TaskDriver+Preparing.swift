@@ -36,8 +36,7 @@ extension TaskDriver {
         }
     }
 
-    /// Whether the preparation may call the program's code: its `URLProtocol` classes, or its body stream, whose status is read
-    /// only if a stream has been sent before.
+    /// Whether the preparation may call the program's code: its `URLProtocol` classes, or a body stream that was sent before.
     private var mayCallProgram: Bool {
         context.loads.mayCallProgram(context) || state.withLock { !$0.sentStreams.isEmpty }
     }
@@ -120,7 +119,6 @@ extension TaskDriver {
         }
     }
 
-    /// A new authenticator, which has seen no challenge of this load.
     private var newAuthenticator: Authenticator {
         Authenticator(
             memory: context.authentication, storage: context.settings.credentialStorage,
