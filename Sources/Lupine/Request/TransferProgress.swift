@@ -45,7 +45,7 @@ struct TransferProgress {
         /// Updates the `Progress` object, then enqueues a call of the handler.
         func publish() {
             assertNoLockIsHeld()
-            object.show(completed: completed, of: total)
+            object.setCounts(completed: completed, of: total)
             handler?.enqueueCall(with: object)
         }
     }

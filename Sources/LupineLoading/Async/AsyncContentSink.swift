@@ -25,11 +25,11 @@ final class AsyncContentSink: TaskSink {
     var completesOnAnyThread: Bool { true }
 
     func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
-        content.expect(response, task)
+        content.recordExpectedLength(of: response, for: task)
         return .deliver
     }
 
-    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { content.add(data, task) }
+    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { content.add(data, for: task) }
 
     func completed(_ context: CallbackContext, _ error: (any Error)?) {
         if let error { return awaiter.complete(.failure(error)) }
@@ -37,6 +37,6 @@ final class AsyncContentSink: TaskSink {
         guard let response = context.task.response else {
             return awaiter.complete(.failure(URLError.noResponse(context.task.currentRequest?.url)))
         }
-        awaiter.complete(.success((content.take(), response)))
+        awaiter.complete(.success((content.takeAll(), response)))
     }
 }

@@ -40,9 +40,9 @@ final class ContentStreamSink: TaskSink, StreamOwner {
         case .enough: return .enough
         case .pause:
             // The load pauses because of the buffer. What the task's queue demands does not matter.
-            _ = task.queue(data)
+            _ = task.enqueue(data)
             return .pause
-        case .more: return task.queue(data)
+        case .more: return task.enqueue(data)
         }
     }
 

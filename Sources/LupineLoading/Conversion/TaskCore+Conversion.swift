@@ -73,14 +73,14 @@ private final class ConvertedSink: TaskSink {
     init(_ sink: any TaskSink) { self.sink = sink }
 
     func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .deliver }
-    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { task.queue(data) }
+    func receivedContent(_ task: TaskCore, _ data: Data) -> Demand { task.enqueue(data) }
     func deliver(_ data: Data, _ context: CallbackContext) {
         // The demand is ignored: the task's queue pauses the load, and the sink fails the task if it cannot continue.
         _ = sink.receivedContent(context.task.core, data)
     }
     func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? { sink.ended(task, error) }
-    func errorOfCancelled(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)? {
-        sink.errorOfCancelled(error, cancellation)
+    func errorOfCancelledTask(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)? {
+        sink.errorOfCancelledTask(error, cancellation)
     }
     func askForResumeData(_ task: TaskCore, _ handler: @escaping @Sendable (Data?) -> Void) {
         sink.askForResumeData(task, handler)

@@ -2,22 +2,27 @@
 
 internal import Foundation
 
-/// The use of the cache in one hop: the entry that is revalidated, the content that is collected for storage, or the entry that
-/// is delivered.
+/// The use of the cache in one hop of a load (a request with its response). A hop may revalidate an entry, collect content to
+/// store it, or deliver an entry.
 ///
-/// The members are behind one reference: the value is copied with the driver's state, and most hops do not use the cache.
+/// The members are stored behind one reference, because the value is copied with the driver's state and most hops do not use the
+/// cache.
 struct CacheUse: Sendable {
-    /// A response whose content is collected for the cache.
+    /// A response whose content is collected, so that both can be stored in the cache.
     private struct Collection: Sendable {
         let response: HTTPURLResponse
         let policy: URLCache.StoragePolicy
+        /// When the response arrived.
         let arrival: Date
         /// The greatest number of bytes that the cache stores for one response.
         let limit: Int
+        /// From which server, and over which kind of connection, the content came.
         let provenance: CacheProvenance
+        /// The content that has arrived.
         var data = Data()
     }
 
+    /// The members, which the initializer and the properties below describe.
     private struct Members: Sendable {
         let storageRequest: URLRequest?
         let requester: CacheRequester?
@@ -58,8 +63,8 @@ struct CacheUse: Sendable {
     var deliveredEntry: CacheEntry? { members?.value.deliveredEntry }
 
     /// Removes and returns the entry that the hop revalidates.
-    mutating func takeRevalidated() -> CacheEntry? {
-        // Compared first, because `take` copies members that are shared, even if there is no entry.
+    mutating func takeRevalidatedEntry() -> CacheEntry? {
+        // The comparison avoids a copy: `take` would copy the members if they are shared, even without an entry.
         members?.value.revalidatedEntry == nil ? nil : members?.value.revalidatedEntry.take()
     }
 
@@ -90,7 +95,7 @@ struct CacheUse: Sendable {
 
     /// Adds a piece of the content. Once the limit is exceeded, discards the collected content.
     ///
-    /// - Returns: False if this piece has exceeded the limit.
+    /// - Returns: False if this piece has exceeded the limit; true otherwise, also if no content is collected.
     mutating func collect(_ piece: Data) -> Bool {
         guard isCollecting else { return true }
         members?.value.collection?.data.append(piece)
@@ -103,13 +108,15 @@ struct CacheUse: Sendable {
 
     /// Stops collecting, because the content will not be complete.
     mutating func stopCollecting() {
+        // The condition avoids a copy of shared members if there is nothing to remove.
         if isCollecting { members?.value.collection = nil }
     }
 
-    /// The URL whose entry has to be removed, because the hop's response supersedes it and is not stored itself (U-12.13).
+    /// The URL whose entry has to be removed, because the hop's response supersedes the entry but is not stored in its place
+    /// (U-12.13); nil if there is no such entry, or while content is collected to replace it.
     var invalidatedURL: URL? { isCollecting ? nil : members?.value.supersededURL }
 
-    /// Whether content is being collected.
+    /// Whether content is collected.
     var isCollecting: Bool { members?.value.collection != nil }
 
     /// The response that is proposed for storage, with its time of arrival and its provenance; nil if no content is collected.

@@ -2,36 +2,37 @@
 
 internal import Foundation
 
-/// Decides the course of one task's load: its hops one after the other, the questions to the client between them, and its single
-/// end.
+/// Decides the course of one task's load. A load consists of hops, which run one after the other: a hop is one request with its
+/// response. Between two hops the load may ask its client a question. The load ends exactly once.
 ///
-/// Pure: `TaskDriver` reports events to it and performs the actions that it returns. The machine sees no requests, responses or
-/// cache entries: the driver evaluates a response and reports the `ResponseDecision`. At most one hop runs at a time, and none
-/// outlives the load: a load that is cancelled while a hop runs ends when the hop has ended.
+/// The machine has no side effects: `TaskDriver` reports events to it and performs the actions that it returns. The machine sees
+/// no requests, responses or cache entries: the driver evaluates a response and reports the `ResponseDecision`. At most one hop
+/// runs at a time, and no hop outlives the load: a load that is cancelled while a hop runs ends when the hop has ended.
 struct HopMachine: Sendable {
-    /// The states, each with those that may follow it.
+    /// The states. The comment behind each case lists the states that may follow it.
     enum State: Sendable {
-        /// Not started.
+        /// The load has not started.
         case new  // → preparing, over
-        /// The next hop is being prepared; none is running.
+        /// The driver prepares the next hop; no hop is running.
         case preparing  // → running, deliveringCached, over
-        /// There is no connectivity; no hop is running.
+        /// The load waits for connectivity; no hop is running.
         case offline  // → preparing, over
         /// A hop is running; its response has not arrived.
         case running  // → asking, discarding, delivering, offline, preparing, stopping, over
-        /// The hop's response is held until the client answers a question about it. The payload is nil while the hop runs, and
-        /// its end afterwards.
+        /// The client has been asked a question about the hop's response, and has not answered. The payload is nil while the hop
+        /// runs; once the hop has ended, it says how.
         case asking(HopEnd?)  // → preparing, discarding, delivering, deliveringCached, stopping, over
-        /// The rest of the hop is being discarded; when the hop has ended, `Next` follows.
-        case discarding(Next)  // → preparing, deliveringCached, over, stopping
-        /// The hop's response is final: its content goes to the client.
+        /// The hop discards the rest of its content. When the hop has ended, the load continues as the payload says.
+        case discarding(then: AfterDiscarding)  // → preparing, deliveringCached, over, stopping
+        /// The hop's response is the load's final response: its content goes to the client.
         case delivering  // → storing, stopping, over
-        /// The client gets the cached response; no hop is running.
+        /// The driver delivers the cached response to the client; no hop is running.
         case deliveringCached  // → over
-        /// All content has been delivered, and the client is asked what to store in the cache; no hop is running.
+        /// The client has received all content, and is asked what to store in the cache; no hop is running.
         case storing  // → over
-        /// The hop was cancelled; when it has ended, the load ends with this error.
+        /// The hop was cancelled. When it has ended, the load ends with this error.
         case stopping(URLError)  // → over
+        /// The load has ended.
         case over
     }
 
@@ -48,76 +49,83 @@ struct HopMachine: Sendable {
         }
     }
 
-    /// The continuation of the load after a discarded hop: another hop, the cached response, or the end.
-    enum Next: Sendable { case hop, cached, end }
+    /// What the load does after a hop whose content was discarded.
+    enum AfterDiscarding: Sendable { case prepareHop, deliverCached, end }
 
-    /// The consequence of a response, or of the refusal of the hop by a proxy.
+    /// What follows from a response, or from a proxy's refusal to open a tunnel for the hop.
     enum ResponseDecision: Sendable {
-        /// The response is delivered.
+        /// Deliver the response to the client.
         case deliver
-        /// The client is asked what to do.
+        /// Ask the client what to do.
         case ask
-        /// Another hop follows without a question.
-        case again
-        /// The server has confirmed the cache entry, which is delivered.
-        case cached
-        /// The response is delivered without its content.
-        case deliverAlone
+        /// Send another request in a new hop, without a question to the client.
+        case nextHop
+        /// Deliver the cache entry, which the server has confirmed.
+        case deliverCached
+        /// Deliver the response without its content.
+        case deliverWithoutContent
+        /// End the load with this error.
         case fail(URLError)
     }
 
     /// The outcome of the preparation of a hop.
-    enum Preparation: Sendable {
-        /// The hop is ready to start.
-        case load
-        /// The cache has the response.
-        case cached
+    enum PreparationOutcome: Sendable {
+        /// The hop is ready: start it.
+        case startHop
+        /// The cache has the response: deliver it.
+        case deliverCached
+        /// End the load with this error.
         case fail(URLError)
     }
 
-    /// The driver's interpretation of a hop's end. The machine ignores it in states in which it makes no difference.
-    enum EndMeaning: Sendable {
+    /// What a hop's end means for the load, as the driver interprets it. The machine uses it only in the states `running` and
+    /// `delivering`.
+    enum HopEndMeaning: Sendable {
         /// The load ends as the hop did.
-        case end
+        case endLoad
         /// There was no connectivity, and the load has to wait for it.
         case noNetwork
-        /// A proxy has refused the hop's request.
-        case refused(ResponseDecision)
+        /// A proxy has refused to open a tunnel for the hop without authentication.
+        case refusedByProxy(ResponseDecision)
         /// The content is complete and may be stored.
         case storable
     }
 
+    /// An event that the driver reports.
     enum Event: Sendable {
         case start
         case cancel(URLError)
-        case prepared(Preparation)
-        /// The digest of a body or the cache entry, for which the preparation waited, is available; or another thread takes over
-        /// the preparation.
+        /// The preparation of a hop has ended.
+        case preparationEnded(PreparationOutcome)
+        /// The preparation can continue: the digest of a body or the cache entry that it waited for is available, or another
+        /// thread takes it over.
         case canContinuePreparing
-        /// The hop's final response has arrived; the payload is the driver's decision about it.
-        case responded(ResponseDecision)
-        /// The client has answered the question; the payload is the consequence of its answer.
-        case decided(ResponseDecision)
-        case hopEnded(HopEnd, EndMeaning)
-        /// The network has changed.
-        case online
-        /// The client can take more of the cached response.
-        case resumed
-        /// The client has got all of the cached response, or wants no more of it.
-        case cachedDelivered
-        /// The client has answered what to store, and the cache has it.
-        case stored
+        /// The hop's final response has arrived. The payload is the driver's decision about it.
+        case responseArrived(ResponseDecision)
+        /// The client has answered the question. The payload is the driver's decision about the answer.
+        case questionAnswered(ResponseDecision)
+        /// The running hop has ended.
+        case hopEnded(HopEnd, HopEndMeaning)
+        /// The state of the network has changed, so that another attempt may succeed.
+        case networkChanged
+        /// The client is ready for more of the cached response.
+        case clientResumed
+        /// The client has received all of the cached response, or wants no more of it.
+        case cachedResponseDelivered
+        /// The client has answered what to store in the cache, and the driver has stored it.
+        case storageFinished
     }
 
-    /// A step for the driver. It performs steps one after the other, and makes no other calls to the client meanwhile.
+    /// A step that the driver performs. The driver performs steps one after the other, and makes no other calls to the client
+    /// meanwhile.
     enum Step: Sendable {
-        /// Prepare the next hop, or find the cached response.
+        /// Begin to prepare the next hop. The preparation may find a cached response instead.
         case prepare
-        /// Continue the preparation.
+        /// Continue the preparation, which has waited for its input.
         case continuePreparing
         /// Report to the client which request is sent.
         case reportRequest
-        /// Deliver the held response to the client.
+        /// Deliver the response of the hop to the client.
         case deliverResponse
         /// Ask the client the question that the response raises.
         case ask
@@ -125,7 +133,7 @@ struct HopMachine: Sendable {
         case waitForNetwork
         /// Deliver the cached response to the client.
         case deliverCached
-        /// Continue to deliver the cached response.
+        /// Continue to deliver the content of the cached response after a pause.
         case continueDelivery
         /// Ask the client what is to be stored.
         case askWhatToStore
@@ -133,22 +141,23 @@ struct HopMachine: Sendable {
         case end((any Error)?)
     }
 
-    /// A command to the hop, which the driver gives after the steps.
+    /// A command to the hop. The driver executes it after the steps.
     enum Command: Sendable {
         case none
         case start
-        /// Consume the content as the client's `HopPlan` for the response says.
+        /// Treat the content as the client's `HopPlan` for the response says.
         case applyPlan
         /// Discard the rest of the content.
         case skip
         case cancel(URLError)
     }
 
-    /// The actions to perform: first the steps in their order, then the command to the hop.
+    /// The actions that the driver has to perform: first the steps in their order, then the command to the hop.
     struct Actions: Sendable {
         var steps: SmallArray<Step>
         var command: Command
 
+        /// Creates actions of at most one step and a command. Without arguments, there is nothing to do.
         init(_ step: Step? = nil, command: Command = .none) {
             steps = SmallArray()
             self.command = command
@@ -158,13 +167,13 @@ struct HopMachine: Sendable {
 
     private(set) var state = State.new
 
-    /// Whether the hop's content is passed on to the client.
+    /// Whether the hop's response is final, so that its content goes to the client.
     var isDelivering: Bool {
         if case .delivering = state { return true }
         return false
     }
 
-    /// Whether a hop is running whose calls go to the client.
+    /// Whether a hop is running whose calls the driver passes on to the client.
     var isRunning: Bool {
         switch state {
         case .running, .delivering: true
@@ -197,7 +206,7 @@ struct HopMachine: Sendable {
         return false
     }
 
-    /// Whether a question about a response is open.
+    /// Whether the client has been asked a question about a response and has not answered.
     var isAsking: Bool {
         if case .asking = state { return true }
         return false
@@ -215,24 +224,25 @@ struct HopMachine: Sendable {
         return false
     }
 
-    /// The only writer of `state`. Events that no longer apply have no effect, because the program may answer at any time.
+    /// Changes the state as the event requires, and returns the actions to perform. An event that the state does not expect has
+    /// no effect, because the program may answer or cancel at any time.
     mutating func handle(_ event: Event) -> Actions {
         switch event {
-        case .start: started()
-        case .cancel(let error): cancelled(error)
-        case .prepared(let preparation): prepared(preparation)
+        case .start: start()
+        case .cancel(let error): cancel(error)
+        case .preparationEnded(let outcome): endPreparation(outcome)
         case .canContinuePreparing: continuePreparing()
-        case .responded(let decision): responded(decision)
-        case .decided(let decision): decided(decision)
-        case .hopEnded(let end, let meaning): hopEnded(end, meaning)
-        case .online: online()
-        case .resumed: resumed()
-        case .cachedDelivered: isDeliveringCached ? end(nil) : Actions()
-        case .stored: isStoring ? end(nil) : Actions()
+        case .responseArrived(let decision): applyToResponse(decision)
+        case .questionAnswered(let decision): applyToQuestion(decision)
+        case .hopEnded(let end, let meaning): endHop(end, meaning)
+        case .networkChanged: prepareIfOffline()
+        case .clientResumed: continueDelivery()
+        case .cachedResponseDelivered: isDeliveringCached ? end(nil) : Actions()
+        case .storageFinished: isStoring ? end(nil) : Actions()
         }
     }
 
-    /// Ends the load now. No hop may be running.
+    /// Ends the load at once, after `step` if there is one. No hop may be running.
     private mutating func end(_ error: (any Error)?, after step: Step? = nil) -> Actions {
         state = .over
         var actions = Actions(step)
@@ -240,6 +250,7 @@ struct HopMachine: Sendable {
         return actions
     }
 
+    /// Begins to prepare the next hop.
     private mutating func prepare() -> Actions {
         state = .preparing
         return Actions(.prepare)
@@ -251,7 +262,7 @@ struct HopMachine: Sendable {
         return Actions(command: .cancel(error))
     }
 
-    private mutating func started() -> Actions {
+    private mutating func start() -> Actions {
         switch state {
         case .new: prepare()
         case .preparing, .offline, .running, .asking, .discarding, .delivering, .deliveringCached, .storing,
@@ -261,7 +272,8 @@ struct HopMachine: Sendable {
         }
     }
 
-    private mutating func cancelled(_ error: URLError) -> Actions {
+    /// Cancels the load: at once if no hop is running, otherwise when the hop has ended.
+    private mutating func cancel(_ error: URLError) -> Actions {
         switch state {
         case .new, .preparing, .offline, .asking(.some), .deliveringCached, .storing: end(error)
         case .running, .asking(nil), .discarding, .delivering: stop(error)
@@ -269,13 +281,13 @@ struct HopMachine: Sendable {
         }
     }
 
-    private mutating func prepared(_ preparation: Preparation) -> Actions {
+    private mutating func endPreparation(_ outcome: PreparationOutcome) -> Actions {
         guard case .preparing = state else { return Actions() }
-        switch preparation {
-        case .load:
+        switch outcome {
+        case .startHop:
             state = .running
             return Actions(.reportRequest, command: .start)
-        case .cached:
+        case .deliverCached:
             state = .deliveringCached
             return Actions(.deliverCached)
         case .fail(let error): return end(error)
@@ -287,48 +299,51 @@ struct HopMachine: Sendable {
         return Actions()
     }
 
-    private mutating func responded(_ decision: ResponseDecision) -> Actions {
+    /// Applies the driver's decision about the response of the running hop.
+    private mutating func applyToResponse(_ decision: ResponseDecision) -> Actions {
         guard case .running = state else { return Actions() }
         switch decision {
         case .deliver:
             state = .delivering
             return Actions(.deliverResponse)
-        case .deliverAlone:
-            state = .discarding(.end)
+        case .deliverWithoutContent:
+            state = .discarding(then: .end)
             return Actions(.deliverResponse, command: .skip)
         case .ask:
             state = .asking(nil)
             return Actions(.ask)
-        case .again:
-            state = .discarding(.hop)
+        case .nextHop:
+            state = .discarding(then: .prepareHop)
             return Actions(command: .skip)
-        case .cached:
-            state = .discarding(.cached)
+        case .deliverCached:
+            state = .discarding(then: .deliverCached)
             return Actions(command: .skip)
         case .fail(let error): return stop(error)
         }
     }
 
-    private mutating func decided(_ decision: ResponseDecision) -> Actions {
+    /// Applies the driver's decision about the client's answer to a question. While the hop runs, its content has to be discarded
+    /// or delivered first. If the hop has ended (`hopEnd` is not nil), the load continues at once.
+    private mutating func applyToQuestion(_ decision: ResponseDecision) -> Actions {
         guard case .asking(let hopEnd) = state else { return Actions() }
         switch (decision, hopEnd) {
         case (.ask, _): return Actions(.ask)
         case (.deliver, nil):
             state = .delivering
             return Actions(.deliverResponse, command: .applyPlan)
-        case (.deliverAlone, nil):
-            state = .discarding(.end)
+        case (.deliverWithoutContent, nil):
+            state = .discarding(then: .end)
             return Actions(.deliverResponse, command: .skip)
-        case (.deliver, let hopEnd?), (.deliverAlone, let hopEnd?):
+        case (.deliver, let hopEnd?), (.deliverWithoutContent, let hopEnd?):
             return end(hopEnd.error, after: .deliverResponse)
-        case (.again, nil):
-            state = .discarding(.hop)
+        case (.nextHop, nil):
+            state = .discarding(then: .prepareHop)
             return Actions(command: .skip)
-        case (.again, _?): return prepare()
-        case (.cached, nil):
-            state = .discarding(.cached)
+        case (.nextHop, _?): return prepare()
+        case (.deliverCached, nil):
+            state = .discarding(then: .deliverCached)
             return Actions(command: .skip)
-        case (.cached, _?):
+        case (.deliverCached, _?):
             state = .deliveringCached
             return Actions(.deliverCached)
         case (.fail(let error), nil): return stop(error)
@@ -336,19 +351,20 @@ struct HopMachine: Sendable {
         }
     }
 
-    private mutating func hopEnded(_ hopEnd: HopEnd, _ meaning: EndMeaning) -> Actions {
+    /// Continues or ends the load after the end of a hop.
+    private mutating func endHop(_ hopEnd: HopEnd, _ meaning: HopEndMeaning) -> Actions {
         switch state {
-        case .running: return endedUnanswered(hopEnd, meaning)
+        case .running: return endHopWithoutResponse(hopEnd, meaning)
         case .asking(nil):
             // The resource time-out also limits the wait for the client's answer.
             if let error = hopEnd.error as? URLError, error.code == .timedOut { return end(error) }
             state = .asking(hopEnd)
             return Actions()
-        case .discarding(.hop): return prepare()
-        case .discarding(.cached):
+        case .discarding(then: .prepareHop): return prepare()
+        case .discarding(then: .deliverCached):
             state = .deliveringCached
             return Actions(.deliverCached)
-        case .discarding(.end): return end(nil)
+        case .discarding(then: .end): return end(nil)
         case .delivering:
             if case (.success, .storable) = (hopEnd, meaning) {
                 state = .storing
@@ -360,23 +376,25 @@ struct HopMachine: Sendable {
         }
     }
 
-    /// Handles the end of a hop that has got no response.
-    private mutating func endedUnanswered(_ hopEnd: HopEnd, _ meaning: EndMeaning) -> Actions {
+    /// Continues or ends the load after the end of a hop that has received no response.
+    private mutating func endHopWithoutResponse(_ hopEnd: HopEnd, _ meaning: HopEndMeaning) -> Actions {
         switch meaning {
         case .noNetwork:
             state = .offline
             return Actions(.waitForNetwork)
-        case .refused(.again): return prepare()
-        case .refused(.ask):
+        case .refusedByProxy(.nextHop): return prepare()
+        case .refusedByProxy(.ask):
             state = .asking(hopEnd)
             return Actions(.ask)
-        case .refused(.fail(let error)): return end(error)
-        case .refused(.deliver), .refused(.deliverAlone), .refused(.cached), .end, .storable:
+        case .refusedByProxy(.fail(let error)): return end(error)
+        case .refusedByProxy(.deliver), .refusedByProxy(.deliverWithoutContent),
+            .refusedByProxy(.deliverCached), .endLoad, .storable:
             return end(hopEnd.error)
         }
     }
 
-    private mutating func online() -> Actions {
+    /// Prepares another attempt if the load waits for connectivity.
+    private mutating func prepareIfOffline() -> Actions {
         switch state {
         case .offline: prepare()
         case .new, .preparing, .running, .asking, .discarding, .delivering, .deliveringCached, .storing,
@@ -386,7 +404,8 @@ struct HopMachine: Sendable {
         }
     }
 
-    private func resumed() -> Actions {
+    /// Continues the delivery of the cached response after a pause.
+    private func continueDelivery() -> Actions {
         isDeliveringCached ? Actions(.continueDelivery) : Actions()
     }
 }

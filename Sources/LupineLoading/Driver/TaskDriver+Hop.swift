@@ -5,15 +5,17 @@ internal import LupineHTTP
 internal import LupineTLS
 internal import LupineTransport
 
-/// Handles the calls of a hop: evaluates its response, delivers it if it is final, and passes everything else on to the client.
+/// Receives the calls of a hop, which is one request of the load with its response. The driver evaluates the response and
+/// delivers it if it is final. It passes all other calls on to its client, the task.
 ///
 /// The calls of one hop never overlap. They do not overlap the machine's steps either, which run while there is no hop or while
-/// the hop waits. Calls of a hop that is no longer the current one are ignored.
+/// the hop waits. The driver ignores the calls of any hop but the current one.
 extension TaskDriver: HopLoadClient {
     // MARK: before the response
 
     func hopNeedsBodyStream(_ hop: any HopLoad, reply: @escaping @Sendable (BodyStream?) -> Void) {
         guard isActive(hop) else { return reply(nil) }
+        // No connection enforces the resource time-out while the program makes the stream.
         setAlarm()
         client.driverNeedsBodyStream(reply: reply)
     }
@@ -31,6 +33,7 @@ extension TaskDriver: HopLoadClient {
         reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard isActive(hop) else { return reply(.cancelAuthenticationChallenge, nil) }
+        // No connection enforces the resource time-out while the program answers.
         setAlarm()
         client.driverChallenged(challenge, reply: reply)
     }
@@ -40,38 +43,43 @@ extension TaskDriver: HopLoadClient {
     {
         guard isActive(hop) else {
             connection.close()
-            return UnwantedUpgrade()
+            return InactiveHopUpgradeHandler()
         }
         return client.driverUpgraded(connection, response)
     }
 
-    /// Whether `hop` is the current hop, and the load still passes its calls on.
+    /// Whether `hop` is the current hop, and the driver passes its calls on to the client.
     private func isActive(_ hop: any HopLoad) -> Bool {
         state.withLock { $0.hop === hop && $0.machine.isRunning }
     }
 
     // MARK: the response
 
-    /// The part of the driver's state that the evaluation of a response needs.
+    /// The members of the driver's state that the evaluation of a response reads.
     private struct ResponseInputs: Sendable {
         let request: URLRequest
         /// The request that was sent, without answers to challenges and conditional fields of the cache.
         let visibleRequest: URLRequest
-        let cache: CacheUse
+        let cacheUse: CacheUse
         let fetchStart: Date
         let redirectCount: Int
         let usesNetwork: Bool
+        /// The judge of the server; nil if storing cookies and responses does not depend on it.
         let judge: TrustJudge?
-        /// Nil unless an answer to a challenge was sent or a challenge was received.
+        /// Nil unless the hop has sent an answer to a challenge or received a challenge.
         let authenticator: Boxed<Authenticator>?
     }
 
     /// The decision about a response, and the changes of the driver's state that follow from it.
     private struct ResponseOutcome {
         var decision = HopMachine.ResponseDecision.deliver
+        /// The new authenticator; nil if it has not changed.
         var authenticator: Boxed<Authenticator>?
+        /// The question to ask the client; nil for none.
         var question: Question?
-        var cache: Boxed<CacheUse>?
+        /// The new use of the cache; nil if it has not changed.
+        var cacheUse: Boxed<CacheUse>?
+        /// Whether the next hop must not use the cache entry.
         var ignoresCacheEntry = false
         /// Whether the next hop requests the whole resource instead of the rest of a download.
         var startsOver = false
@@ -85,25 +93,25 @@ extension TaskDriver: HopLoadClient {
         let status = (response as? HTTPURLResponse)?.statusCode
         let inputs = state.withLock { state -> ResponseInputs? in
             guard state.hop === hop, state.machine.awaitsResponse else { return nil }
-            let needsAuthenticator =
-                state.usesNetwork && (state.hasSentAnswer || status == 401 || status == 407)
+            let isChallenge = status == 401 || status == 407
+            let needsAuthenticator = state.usesNetwork && (state.hasSentAnswer || isChallenge)
             return ResponseInputs(
-                request: state.request, visibleRequest: state.visibleRequest, cache: state.cache,
+                request: state.request, visibleRequest: state.visibleRequest, cacheUse: state.cacheUse,
                 fetchStart: state.fetchStart,
                 redirectCount: state.redirectCount, usesNetwork: state.usesNetwork, judge: state.judge,
                 authenticator: needsAuthenticator ? authenticator(for: state).map { .value($0) } : nil)
         }
         guard let inputs else { return .skip }
         let outcome = evaluate(response, of: hop, inputs, storagePolicy)
-        // Replaced values are released outside of the lock.
-        var (question, newResponse, cache): (Question?, URLResponse?, CacheUse?) = (
-            outcome.question, response, outcome.cache?.value
+        // These variables are swapped with the state below, so that the replaced values are released outside of the lock.
+        var (question, newResponse, cacheUse): (Question?, URLResponse?, CacheUse?) = (
+            outcome.question, response, outcome.cacheUse?.value
         )
         let actions = state.withLock { state -> HopMachine.Actions in
             if let authenticator = outcome.authenticator { state.authenticator = authenticator }
-            if var newCache = cache {
-                swap(&state.cache, &newCache)
-                cache = newCache
+            if var swappedUse = cacheUse {
+                swap(&state.cacheUse, &swappedUse)
+                cacheUse = swappedUse
             }
             if outcome.ignoresCacheEntry { state.ignoresCacheEntry = true }
             if outcome.startsOver {
@@ -112,9 +120,12 @@ extension TaskDriver: HopLoadClient {
             }
             swap(&state.question, &question)
             swap(&state.response, &newResponse)
-            let actions = state.machine.handle(.responded(outcome.decision))
-            // Until the question is answered or this call returns, other threads queue their actions for `askDuringCall`.
-            if case .ask? = actions.steps.first { (state.isPerforming, state.queuesCommands) = (true, true) }
+            let actions = state.machine.handle(.responseArrived(outcome.decision))
+            // Until `askDuringCall` has returned, other threads queue their actions for it.
+            if case .ask? = actions.steps.first {
+                state.isPerformingSteps = true
+                state.queuesCommands = true
+            }
             return actions
         }
         if case .ask? = actions.steps.first { return askDuringCall(actions, hop) }
@@ -123,8 +134,8 @@ extension TaskDriver: HopLoadClient {
         return contentPlan(after: actions.command, hop, plan ?? .skip)
     }
 
-    /// Asks the client inside the hop's call of `hopReceivedResponse`. If the client answers before it returns, the hop does not
-    /// have to pause.
+    /// Asks the client inside the hop's call of `hopReceivedResponse`, and returns the result of that call. If the client answers
+    /// before it returns, the hop does not have to pause.
     private func askDuringCall(_ actions: HopMachine.Actions, _ hop: any HopLoad) -> HopPlan {
         var result = HopPlan.pause
         var actions: HopMachine.Actions? = actions
@@ -132,12 +143,13 @@ extension TaskDriver: HopLoadClient {
             var plan: HopPlan?
             for step in current.steps { plan = performStep(step) ?? plan }
             result = contentPlan(after: current.command, hop, plan ?? result)
+            // The actions that follow from an answer of the client, if there was one.
             actions = state.withLock { Self.popQueuedActions(&$0) }?.actions
         }
         return result
     }
 
-    /// Returns the result of `hopReceivedResponse` that has the effect of the command: `plan`, unless the command ends the hop.
+    /// Returns the result of `hopReceivedResponse` that carries out the command: `plan`, or `.skip` if the command ends the hop.
     private func contentPlan(after command: HopMachine.Command, _ hop: any HopLoad, _ plan: HopPlan)
         -> HopPlan
     {
@@ -150,7 +162,7 @@ extension TaskDriver: HopLoadClient {
         }
     }
 
-    /// Decides about a response; stores its cookies and updates the cache.
+    /// Decides what follows from a response. Stores the response's cookies and updates the cache.
     private func evaluate(
         _ response: URLResponse, of hop: any HopLoad, _ inputs: ResponseInputs,
         _ policy: URLCache.StoragePolicy
@@ -160,15 +172,17 @@ extension TaskDriver: HopLoadClient {
         if inputs.usesNetwork {
             // Cookies are stored before any decision, so that the next hop sends them (U-10.6).
             HopAssembly.storeCookies(of: response, to: inputs.visibleRequest, context.settings) {
-                // Nil: the cookies may also be sent where another judge decides.
+                // Called if cookies are stored. Nil means that the cookies may also be sent to servers that another judge has
+                // accepted.
                 guard let evidence = hop.evidence, evidence.isUnproven(at: .now) else { return nil }
                 return inputs.judge ?? judge
             }
             evaluateChallenge(response, inputs, &outcome)
             if case .deliver = outcome.decision { evaluateRedirect(response, inputs, &outcome) }
         }
+        // Only a resumed download has this closure. It returns true if the response cannot be appended to the downloaded part.
         if case .deliver = outcome.decision, definition.mustStartOver?(response) ?? false {
-            outcome.decision = .again
+            outcome.decision = .nextHop
             outcome.startsOver = true
         }
         if let cache = context.settings.cache {
@@ -177,31 +191,34 @@ extension TaskDriver: HopLoadClient {
         return outcome
     }
 
+    /// Sets the decision about a challenge, or about the response to an answer.
     private func evaluateChallenge(
         _ response: HTTPURLResponse, _ inputs: ResponseInputs, _ outcome: inout ResponseOutcome
     ) {
         guard var authenticator = inputs.authenticator?.value else { return }
         authenticator.taskCredential = client.driverCredential
-        (outcome.decision, outcome.question) = Self.decision(for: authenticator.receive(response), nil)
+        (outcome.decision, outcome.question) = Self.decision(
+            for: authenticator.receive(response), refusal: nil)
         outcome.authenticator = .value(authenticator)
     }
 
-    /// Returns the decision, and the question if the client is asked, for an authenticator's verdict.
+    /// Returns the decision that follows from an authenticator's verdict, and the question if the client has to be asked.
     ///
     /// - Parameters:
-    ///   - verdict: The verdict about a response or an answer.
+    ///   - verdict: The verdict about a response, or about the client's answer to a challenge.
     ///   - refusal: The error of a refused tunnel; nil if there is a response to deliver.
-    static func decision(for verdict: Authenticator.Verdict, _ refusal: URLError?)
-        -> (HopMachine.ResponseDecision, Question?)
+    static func decision(for verdict: Authenticator.Verdict, refusal: URLError?)
+        -> (decision: HopMachine.ResponseDecision, question: Question?)
     {
         switch verdict {
         case .deliver: (refusal.map { .fail($0) } ?? .deliver, nil)
-        case .resend: (.again, nil)
+        case .resend: (.nextHop, nil)
         case .ask(let challenge): (.ask, .challenge(challenge, refusal: refusal))
         case .cancel: (.fail(.cancelled(url: nil)), nil)
         }
     }
 
+    /// Sets the decision and the question if the response is a redirect.
     private func evaluateRedirect(
         _ response: HTTPURLResponse, _ inputs: ResponseInputs, _ outcome: inout ResponseOutcome
     ) {
@@ -218,7 +235,8 @@ extension TaskDriver: HopLoadClient {
         }
     }
 
-    /// Removes the entries that the response invalidates (RFC 9111 §4.4), handles a 304, or starts to collect the content.
+    /// Removes the entries that the response invalidates (RFC 9111 §4.4). If the response is delivered, evaluates a 304 or starts
+    /// to collect the content for the cache.
     private func updateCache(
         _ response: HTTPURLResponse, of hop: any HopLoad, _ inputs: ResponseInputs,
         _ policy: URLCache.StoragePolicy, _ cache: URLCache, _ outcome: inout ResponseOutcome
@@ -227,45 +245,47 @@ extension TaskDriver: HopLoadClient {
             cache.invalidate(url)
         }
         guard case .deliver = outcome.decision else { return }
-        var use = inputs.cache
-        if let entry = use.takeRevalidated() {
+        var cacheUse = inputs.cacheUse
+        if let entry = cacheUse.takeRevalidatedEntry() {
             if response.statusCode == 304 {
-                let makeProvenance = { [self] in provenance(of: hop, inputs, use.requester) }
-                return handleNotModified(response, of: entry, use, inputs, cache, makeProvenance, &outcome)
+                let makeProvenance = { [self] in provenance(of: hop, inputs, cacheUse.requester) }
+                return applyNotModified(
+                    response, to: entry, cacheUse, inputs, cache, makeProvenance, &outcome)
             }
         }
-        guard use.storageRequest != nil else { return }
-        let requester = use.requester
-        let isCollecting = use.beginCollecting(response, policy, for: cache, at: context.clock.date()) {
+        guard cacheUse.storageRequest != nil else { return }
+        let requester = cacheUse.requester
+        let isCollecting = cacheUse.beginCollecting(response, policy, for: cache, at: context.clock.date()) {
             provenance(of: hop, inputs, requester)
         }
-        if isCollecting { outcome.cache = .value(use) }
+        if isCollecting { outcome.cacheUse = .value(cacheUse) }
     }
 
-    /// Handles a 304 (RFC 9111 §4.3.4): delivers the stored response, or repeats the request without the cache if the 304 is
-    /// about a version that is not stored (U-12.13).
-    private func handleNotModified(
-        _ response: HTTPURLResponse, of entry: CacheEntry, _ use: CacheUse, _ inputs: ResponseInputs,
+    /// Applies a 304 (Not Modified) to the entry that it confirms (RFC 9111 §4.3.4): the load then delivers the entry. If the 304
+    /// is about a version that is not stored, the load repeats the request without the cache (U-12.13).
+    private func applyNotModified(
+        _ response: HTTPURLResponse, to entry: CacheEntry, _ cacheUse: CacheUse, _ inputs: ResponseInputs,
         _ cache: URLCache, _ makeProvenance: () -> CacheProvenance, _ outcome: inout ResponseOutcome
     ) {
         guard let stored = entry.httpResponse, CacheRule.selects(response, stored) else {
-            outcome.decision = .again
+            outcome.decision = .nextHop
             outcome.ignoresCacheEntry = true
             return
         }
-        let request = use.storageRequest ?? inputs.request
-        // Nil if the stored content and the 304 are for different users: the entry is then delivered, but not stored.
+        let request = cacheUse.storageRequest ?? inputs.request
+        // Nil if no requester may receive both the stored content and the 304. The entry is then delivered, but not stored.
         let joined = entry.provenance.joined(by: makeProvenance())
         let refreshed = entry.refreshed(
             by: response, for: request, requestTime: inputs.fetchStart, responseTime: context.clock.date(),
             provenance: joined ?? entry.provenance, identifying: context.settings.identifyingFields)
-        if use.storageRequest != nil, joined != nil { cache.update(refreshed, for: request) }
-        outcome.decision = .cached
-        outcome.cache = .value(CacheUse(deliveredEntry: refreshed))
+        if cacheUse.storageRequest != nil, joined != nil { cache.update(refreshed, for: request) }
+        outcome.decision = .deliverCached
+        outcome.cacheUse = .value(CacheUse(deliveredEntry: refreshed))
     }
 
-    /// Returns the provenance of the hop's content. If another judge than the default evaluation has accepted the connection, the
-    /// first call runs the default evaluation, on the connection's loop. Called only for responses that may be stored.
+    /// Returns the provenance of the hop's content: from which server, and over which kind of connection, the content came. If
+    /// another judge than the default evaluation has accepted the connection, the first call runs the default evaluation, on the
+    /// connection's loop. Called only if content is collected for the cache, or if a 304 has confirmed an entry.
     private func provenance(
         of hop: any HopLoad, _ inputs: ResponseInputs, _ requester: CacheRequester?
     ) -> CacheProvenance {
@@ -294,24 +314,24 @@ extension TaskDriver: HopLoadClient {
     func hopReceivedContent(_ hop: any HopLoad, _ data: Data) -> Demand {
         let (isWanted, invalidatedURL) = state.withLock { state -> (Bool, URL?) in
             guard state.hop === hop, state.machine.isRunning else { return (false, nil) }
-            // Content that has become too long is not stored: the entry that it supersedes is removed.
-            return (true, state.cache.collect(data) ? nil : state.cache.invalidatedURL)
+            // `collect` returns false once the content is too long to be stored. The entry that it supersedes is then removed.
+            return (true, state.cacheUse.collect(data) ? nil : state.cacheUse.invalidatedURL)
         }
         guard isWanted else { return .enough }
         if let invalidatedURL { context.settings.cache?.invalidate(invalidatedURL) }
-        return noteDemand(client.driverReceivedContent(data))
+        return stopCollectingIfEnough(client.driverReceivedContent(data))
     }
 
     func hopSpliced(_ hop: any HopLoad, _ count: Int) -> Demand {
         guard isActive(hop) else { return .enough }
-        return noteDemand(client.driverSpliced(count))
+        return stopCollectingIfEnough(client.driverSpliced(count))
     }
 
-    /// Stops collecting content for the cache if the client wants no more of it. Returns `demand`.
-    private func noteDemand(_ demand: Demand) -> Demand {
+    /// Stops collecting content for the cache if the client wants no more of it (`.enough`). Returns `demand`.
+    private func stopCollectingIfEnough(_ demand: Demand) -> Demand {
         switch demand {
         case .more, .pause: break
-        case .enough: state.withLock { $0.cache.stopCollecting() }
+        case .enough: state.withLock { $0.cacheUse.stopCollecting() }
         }
         return demand
     }
@@ -328,11 +348,12 @@ extension TaskDriver: HopLoadClient {
             isAllowed
             ? .ask
             : .fail(RedirectRule.tooManyRedirects(from: response.url, to: request.url?.absoluteString))
-        // Replaced values are released outside of the lock.
+        // These variables are swapped with the state below, so that the replaced values are released outside of the lock.
         var (newResponse, question): (URLResponse?, Question?) = (
             response, .protocolRedirect(response, request)
         )
-        handle(.responded(decision)) { state in
+        handle(.responseArrived(decision)) { state in
+            // The state may have changed since `count` was read. The machine then ignores the event too.
             guard state.hop === hop, state.machine.awaitsResponse else { return }
             swap(&state.response, &newResponse)
             swap(&state.question, &question)
@@ -341,14 +362,17 @@ extension TaskDriver: HopLoadClient {
 
     func hopEnded(_ hop: any HopLoad, _ error: (any Error)?, _ metrics: HopMetrics) {
         var authenticator: Authenticator?
-        var refusal: (HopMachine.ResponseDecision, Question?)?
+        // Set if the hop has ended because a proxy has refused to open a tunnel without authentication.
+        var refusal: (decision: HopMachine.ResponseDecision, question: Question?)?
         let urlError = error as? URLError
         if let error = urlError, let head = Self.refusedTunnel(error),
-            var found = state.withLock({ $0.machine.awaitsResponse ? $0.authenticator?.value : nil })
+            var currentAuthenticator = state.withLock({
+                $0.machine.awaitsResponse ? $0.authenticator?.value : nil
+            })
         {
-            found.taskCredential = client.driverCredential
-            refusal = Self.decision(for: found.receiveTunnelRefusal(head), error)
-            authenticator = found
+            currentAuthenticator.taskCredential = client.driverCredential
+            refusal = Self.decision(for: currentAuthenticator.receiveTunnelRefusal(head), refusal: error)
+            authenticator = currentAuthenticator
         }
         let end = error.map(HopMachine.HopEnd.failure) ?? .success
         let hasConnected = metrics.hasConnected
@@ -356,23 +380,22 @@ extension TaskDriver: HopLoadClient {
             guard state.hop === hop else { return nil }
             state.hop = nil
             state.hasConnected = state.hasConnected || hasConnected
-            state.hops.append(metrics)
-            var meaning = HopMachine.EndMeaning.end
+            state.hopMetrics.append(metrics)
+            var meaning = HopMachine.HopEndMeaning.endLoad
             if let (decision, question) = refusal, let authenticator {
                 state.authenticator = .value(authenticator)
                 state.question = question
-                meaning = .refused(decision)
+                meaning = .refusedByProxy(decision)
             } else if error != nil {
-                let waits = context.settings.waitsForConnectivity && state.usesNetwork
-                if waits, urlError?.code == .notConnectedToInternet, !state.hasConnected {
-                    meaning = .noNetwork
-                }
-            } else if state.cache.isCollecting {
+                let waitsForConnectivity = context.settings.waitsForConnectivity && state.usesNetwork
+                let isOffline = urlError?.code == .notConnectedToInternet && !state.hasConnected
+                if waitsForConnectivity, isOffline { meaning = .noNetwork }
+            } else if state.cacheUse.isCollecting {
                 meaning = .storable
             }
-            return Self.claim(state.machine.handle(.hopEnded(end, meaning)), &state)
+            return Self.claimOrQueue(state.machine.handle(.hopEnded(end, meaning)), &state)
         }
-        // These actions contain no command, so that they need no hop.
+        // The machine returns no command to a hop that has ended, so that no hop has to be passed.
         if let actions { performActions(actions, nil) }
     }
 
@@ -393,8 +416,8 @@ extension HopMetrics {
     }
 }
 
-/// Handles the upgraded connection of a hop that is no longer active.
-private final class UnwantedUpgrade: UpgradeHandler {
+/// Ignores the bytes of a connection that was upgraded for a hop whose calls are ignored. The connection is closed.
+private final class InactiveHopUpgradeHandler: UpgradeHandler {
     func received(_ bytes: Span<UInt8>) -> Demand { .enough }
     func drained() {}
     func closed(_ error: TransportError?) {}

@@ -4,18 +4,20 @@ internal import Foundation
 internal import LupineTLS
 internal import LupineTransport
 
-/// Prepares the next hop: completes its request, looks for a cached response, and creates the `HopLoad`.
+/// Prepares the next hop, which is one request of the load with its response. The preparation completes the request, looks for a
+/// cached response, and creates the `HopLoad`. Each step of it calls the next one. It ends with the event `preparationEnded`.
 extension TaskDriver {
-    /// The part of the driver's state that the preparation of a hop needs, read once at its beginning.
+    /// The members of the driver's state that the preparation of a hop reads. They are copied once, when the preparation begins.
     private struct Inputs: Sendable {
         var request: URLRequest
         var body: TaskDefinition.Body
-        var move: RedirectMove
-        var credential: URLCredential?
+        var farthestMove: RedirectMove
+        /// The user and password in the URL of the last redirect.
+        var redirectCredential: URLCredential?
         var sentStreams: Set<ObjectIdentifier>
         var deadline: Instant?
         var priority: Float
-        var loop: EventLoop?
+        var preferredLoop: EventLoop?
         var isSuspended: Bool
         var ignoresCacheEntry: Bool
         var authenticator: Boxed<Authenticator>?
@@ -24,50 +26,50 @@ extension TaskDriver {
     }
 
     /// Prepares the next hop. If the calling thread is an event loop and the preparation may call the program's code, another
-    /// thread prepares the hop: other connections must not wait for the program (O-7). After a redirect or an answer to a
-    /// challenge, the caller is usually the loop of the previous hop.
+    /// thread prepares the hop, because the loop's connections must not wait for the program (O-7). After a redirect or an answer
+    /// to a challenge, the calling thread is usually the loop of the previous hop.
     func prepare() {
         guard EventLoop.current != nil, mayCallProgram else { return beginPreparing() }
+        // `asynchronously` makes another thread run `preparationStep`.
         handle(.canContinuePreparing, asynchronously: true) { state in
             if state.machine.isPreparing { state.preparationStep = { self.beginPreparing() } }
         }
     }
 
-    /// Whether the preparation may call the program's code: its `URLProtocol` classes, or the status of its body stream.
+    /// Whether the preparation may call the program's code: its `URLProtocol` classes, or a body stream that was sent before.
     private var mayCallProgram: Bool {
         context.hopLoadFactory.mayCallProgram(context) || state.withLock { !$0.sentStreams.isEmpty }
     }
 
-    /// Starts the preparation. It ends with the event `.prepared`.
+    /// Reads the inputs and assembles the request. Continues with `prepareAuthentication`.
     private func beginPreparing() {
         var inputs = state.withLock { state in
             state.request.makeAbsolute()
             return Inputs(
-                request: state.request, body: state.body, move: state.move,
-                credential: state.redirectCredential, sentStreams: state.sentStreams,
-                deadline: state.deadline,
-                priority: state.priority, loop: state.loop, isSuspended: state.isSuspended,
-                ignoresCacheEntry: state.ignoresCacheEntry,
+                request: state.request, body: state.body, farthestMove: state.farthestMove,
+                redirectCredential: state.redirectCredential, sentStreams: state.sentStreams,
+                deadline: state.deadline, priority: state.priority, preferredLoop: state.preferredLoop,
+                isSuspended: state.isSuspended, ignoresCacheEntry: state.ignoresCacheEntry,
                 authenticator: state.authenticator)
         }
-        if let deadline = inputs.deadline, deadline <= context.clock.now() { return fail(timeOut) }
-        if let reason = Self.reasonStreamIsSpent(inputs) {
+        if let deadline = inputs.deadline, deadline <= context.clock.now() { return fail(timeoutError) }
+        if let reason = Self.reasonStreamCannotBeSent(inputs) {
             return fail(.loading(.requestBodyStreamExhausted, url: inputs.request.url, reason: reason))
         }
-        // Determined once: if the delegate were released before the response arrives, the response's cookies would be stored
-        // under another judge.
-        if judgeMatters(for: inputs.request) { inputs.judge = judge }
+        // The judge is determined only here. If the delegate were released before the response arrives, a later look-up would
+        // return another judge, and the response's cookies would be stored under that judge.
+        if dependsOnJudge(inputs.request) { inputs.judge = judge }
         let assembly = HopAssembly(
-            request: inputs.request, kind: definition.kind, body: inputs.body, move: inputs.move,
+            request: inputs.request, kind: definition.kind, body: inputs.body, move: inputs.farthestMove,
             settings: context.settings, judge: inputs.judge)
         do throws(URLError) {
             prepareAuthentication(try assembly.assembled(), inputs)
         } catch { fail(error) }
     }
 
-    /// Whether the request depends on the judge of the server: cookies and responses that came over TLS are stored separately for
-    /// each judge, and such cookies may also be sent without TLS.
-    private func judgeMatters(for request: URLRequest) -> Bool {
+    /// Whether the request depends on the judge, which decides whether the server is trusted. Cookies and responses that came
+    /// over TLS are stored separately for each judge, and such cookies may also be sent without TLS.
+    private func dependsOnJudge(_ request: URLRequest) -> Bool {
         switch request.contents.value.scheme {
         case .https, .wss: true
         case .http, .ws: context.settings.cookieStorage?.hasUncheckedCookies ?? false
@@ -78,16 +80,16 @@ extension TaskDriver {
     /// Continues the preparation with `step`, unless the load has ended meanwhile.
     private func continuePreparing(with step: @escaping @Sendable () -> Void) {
         handle(.canContinuePreparing) { state in
-            // Stored after the end of the load, the step would never be released.
+            // If the load has ended, the step is not stored, because it would never be released.
             if state.machine.isPreparing { state.preparationStep = step }
         }
     }
 
-    /// Ends the load with `error`. The client is not called in the caller's stack.
-    private func fail(_ error: URLError) { handle(.prepared(.fail(error)), asynchronously: true) }
+    /// Ends the preparation, and the load, with `error`. The client is called on another thread.
+    private func fail(_ error: URLError) { handle(.preparationEnded(.fail(error)), asynchronously: true) }
 
     /// Returns the reason if the request's body stream cannot be sent because it has been read before (U-10.7); otherwise nil.
-    private static func reasonStreamIsSpent(_ inputs: Inputs) -> String? {
+    private static func reasonStreamCannotBeSent(_ inputs: Inputs) -> String? {
         guard case .request = inputs.body, case .stream(let stream) = inputs.request.contents.value.body,
             inputs.sentStreams.contains(ObjectIdentifier(stream.value)), stream.value.streamStatus != .notOpen
         else { return nil }
@@ -96,10 +98,10 @@ extension TaskDriver {
 
     // MARK: answers to challenges
 
-    /// Finds the answers to challenges of the server and the proxy that are known in advance, and hashes the body if a Digest
-    /// answer needs that. Continues with `addAuthentication`.
+    /// Finds the answers to challenges of the server and the proxy that are known before the request is sent. Hashes the body if
+    /// a Digest answer needs its hash. Continues with `addAuthentication`.
     private func prepareAuthentication(_ request: URLRequest, _ inputs: Inputs) {
-        guard let url = Self.url(of: request, with: inputs.credential) else {
+        guard let url = Self.url(of: request, with: inputs.redirectCredential) else {
             return fail(.loading(.unsupportedURL, url: nil, reason: "the request has no URL"))
         }
         let proxy = context.engine.authenticationProxy(for: url, isWebSocket: definition.kind == .webSocket)
@@ -124,8 +126,8 @@ extension TaskDriver {
             identifiesUser: context.settings.additionalHeaders["Authorization"] != nil)
     }
 
-    /// Returns the authenticator for a challenge in the response: that of the request, or a new one for a request that was sent
-    /// without an answer. Nil if the request has no URL.
+    /// Returns the authenticator for a challenge in the response: the one of the request, or a new one if the request was sent
+    /// without an answer. Returns nil if the request has no URL.
     func authenticator(for state: State) -> Authenticator? {
         if let authenticator = state.authenticator { return authenticator.value }
         guard let url = Self.url(of: state.visibleRequest, with: state.redirectCredential) else { return nil }
@@ -138,50 +140,49 @@ extension TaskDriver {
     /// Returns the request's URL with the user and password of `credential`, which the target of a redirect contained.
     private static func url(of request: URLRequest, with credential: URLCredential?) -> URL? {
         guard let url = request.url, let credential,
-            var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+            var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
         else { return request.url }
-        (parts.user, parts.password) = (credential.user, credential.password)
-        return parts.url ?? url
+        (components.user, components.password) = (credential.user, credential.password)
+        return components.url ?? url
     }
 
     // MARK: the cache
 
-    /// Adds the value of `Authorization` to the request, and continues with the cache.
+    /// Adds the value of `Authorization` to the request if an answer is known. Continues with `lookUpInCache`.
     private func addAuthentication(
         _ request: URLRequest, _ hashes: [MessageDigest: [UInt8]], _ inputs: Inputs
     ) {
         guard var authenticator = inputs.authenticator?.value else {
-            return lookUpInCache(
-                PreparedRequest(visibleRequest: request, sent: request, fields: AuthenticationFields()),
-                inputs)
+            return lookUpInCache(PreparedRequest(request, AuthenticationFields()), inputs)
         }
         let fields = authenticator.fields(hashes)
         var inputs = inputs
         inputs.authenticator = .value(authenticator)
-        var sent = request
-        if let value = fields.authorization { sent.headerList.set("Authorization", value) }
-        lookUpInCache(PreparedRequest(visibleRequest: request, sent: sent, fields: fields), inputs)
+        var prepared = PreparedRequest(request, fields)
+        if let value = fields.authorization { prepared.sentRequest.headerList.set("Authorization", value) }
+        lookUpInCache(prepared, inputs)
     }
 
-    /// Looks up the request in the cache if the load may use it, and continues with the entry.
+    /// Looks up the request in the cache if the load may use the cache. Continues with `applyCacheDecision`, or with `makeHop` if
+    /// the cache is not used.
     private func lookUpInCache(_ prepared: PreparedRequest, _ inputs: Inputs) {
-        let sent = prepared.sent
-        switch (definition.kind, sent.contents.value.scheme) {
+        let request = prepared.sentRequest
+        switch (definition.kind, request.contents.value.scheme) {
         case (.webSocket, _), (_, .file), (_, .data): return makeHop(prepared, inputs, CacheUse())
         case (.data, _), (.upload, _), (.download, _): break
         }
         let policy = context.settings.requestCachePolicy
-        if bypassesCaches(sent) { return makeHop(prepared, inputs, CacheUse()) }
-        let requester = cacheRequester(for: sent, inputs)
+        if bypassesCaches(request) { return makeHop(prepared, inputs, CacheUse()) }
+        let requester = cacheRequester(for: request, inputs)
         guard let cache = context.settings.cache, let requester, !inputs.ignoresCacheEntry,
-            CacheDecision.needsEntry(for: sent, configuration: policy)
+            CacheDecision.needsEntry(for: request, configuration: policy)
         else { return applyCacheDecision(prepared, inputs, nil, requester, mayHaveEntry: true) }
-        switch cache.lookUpInMemory(sent, for: requester) {
+        switch cache.lookUpInMemory(request, for: requester) {
         case .complete(let entry):
             applyCacheDecision(
                 prepared, inputs, entry, isInMemory: true, requester, mayHaveEntry: entry != nil)
         case .onDisk:
-            cache.lookUp(sent, for: requester) { [self, inputs] entry in
+            cache.lookUp(request, for: requester) { [self, inputs] entry in
                 continuePreparing {
                     self.applyCacheDecision(prepared, inputs, entry, requester, mayHaveEntry: entry != nil)
                 }
@@ -189,8 +190,9 @@ extension TaskDriver {
         }
     }
 
-    /// Returns the requester whose stored responses may answer the request. It is identified by the trust policy, client
-    /// certificate and proxy of the connection that would be opened now. Nil if the cache is not used.
+    /// Returns the requester on whose behalf the cache is searched: only responses that were stored for the same requester may
+    /// answer the request. A requester is identified by the trust policy, client certificate and proxy of the connection that the
+    /// request would use. Returns nil if the cache is not used.
     private func cacheRequester(for request: URLRequest, _ inputs: Inputs) -> CacheRequester? {
         let isPlaintext = request.contents.value.scheme == .http
         guard request.httpMethod == "GET", let url = request.url,
@@ -207,8 +209,8 @@ extension TaskDriver {
                 identifyingFields: fields)
         }
         let judge = inputs.judge ?? judge
-        // The fingerprint of the client certificate; nil if none may be presented.
-        let mayIdentify = context.settings.mayIdentify(to: url, after: inputs.move)
+        let mayIdentify = context.settings.mayIdentify(to: url, after: inputs.farthestMove)
+        // The fingerprint of the client certificate; nil if no certificate may be presented.
         let client = mayIdentify ? chosenClientFingerprint(at: url) ?? sessionRequester.client : nil
         if judge.objects.isEmpty, client == sessionRequester.client { return sessionRequester }
         return CacheRequester(
@@ -216,47 +218,52 @@ extension TaskDriver {
             identifyingFields: fields)
     }
 
-    /// The judge of the servers of the task's connections.
+    /// The judge of the task: its delegates, its evaluator and its trust roots, which decide whether a server is trusted.
     var judge: TrustJudge {
         TrustJudge(
             objects: client.driverJudges, evaluator: context.engine.evaluator, roots: context.rootsName)
     }
 
-    /// Returns the fingerprint of the client certificate that the task has chosen in a challenge of the URL's origin; nil if it
-    /// has chosen none. The task's later connections to that origin present the same certificate.
+    /// Returns the fingerprint of the client certificate with which the task has answered a challenge of the URL's origin; nil if
+    /// there was no such answer. The task's later connections to that origin present the same certificate.
     private func chosenClientFingerprint(at url: URL) -> SHA256Digest? {
-        guard let trust = state.withLock({ $0.trust }), let host = url.hostName,
-            case .identity(let identity)? = trust.identityChoice(
+        guard let verifier = state.withLock({ $0.verifier }), let host = url.hostName,
+            case .identity(let identity)? = verifier.identityChoice(
                 host: HostName.canonical(host), port: UInt16(clamping: url.port ?? 443))
         else { return nil }
         return identity.certificate.fingerprint
     }
 
-    /// Whether no cache is concerned: the session has none, and the request has no fields for caches on the way to the server. It
-    /// is enough to compare with the session's own fields, because most requests have no others.
+    /// Whether the request concerns no cache: the session has none, and the request has no fields for caches on the way to the
+    /// server. For speed, only requests with exactly the session's own fields are recognised, as most requests are.
     private func bypassesCaches(_ request: URLRequest) -> Bool {
         let settings = context.settings
         guard settings.cache == nil, !settings.additionalHeadersAffectCaching,
             request.headerList.fields == settings.additionalHeaders.fields
         else { return false }
         switch settings.cachePolicy(for: request) {
+        // Without a cache, these policies change nothing. For the others, `CacheDecision` decides.
         case .useProtocolCachePolicy, .reloadIgnoringLocalCacheData: return true
         default: return false
         }
     }
 
-    /// A request in two forms: as the program sees it, and as it is sent so far.
+    /// A request in two forms: as the program sees it, and as it will be sent.
     private struct PreparedRequest: Sendable {
         /// The request without answers to challenges and conditional fields of the cache.
         let visibleRequest: URLRequest
-        var sent: URLRequest
-        /// The answers to challenges.
-        let fields: AuthenticationFields
+        /// The request with all fields that the preparation has added until now.
+        var sentRequest: URLRequest
+        let authenticationFields: AuthenticationFields
 
-        /// Returns the request with the fields set in `sent`.
-        func setting(_ added: [HeaderList.Field]) -> PreparedRequest {
+        init(_ request: URLRequest, _ fields: AuthenticationFields) {
+            (visibleRequest, sentRequest, authenticationFields) = (request, request, fields)
+        }
+
+        /// Returns a copy with the fields set in `sentRequest`.
+        func settingFields(_ fields: [HeaderList.Field]) -> PreparedRequest {
             var prepared = self
-            for field in added { prepared.sent.headerList.set(field.name, field.value) }
+            for field in fields { prepared.sentRequest.headerList.set(field.name, field.value) }
             return prepared
         }
     }
@@ -264,58 +271,58 @@ extension TaskDriver {
     /// Ends the preparation as the `CacheDecision` for the request says: delivers the entry, creates a hop, or fails the load.
     ///
     /// - Parameters:
-    ///   - prepared: The request.
+    ///   - prepared: The request with its answers to challenges.
     ///   - inputs: The inputs of the preparation.
     ///   - entry: The entry that the cache has for the request, if any.
-    ///   - isInMemory: Whether the entry was in memory, so that the calling thread is the one that started the load.
+    ///   - isInMemory: Whether the entry was found in memory, so that the look-up did not change the thread.
     ///   - requester: The cache requester; nil if the cache is not used.
     ///   - mayHaveEntry: Whether the cache may have an entry for the request: false only if a look-up found none.
     private func applyCacheDecision(
         _ prepared: PreparedRequest, _ inputs: Inputs, _ entry: CacheEntry?, isInMemory: Bool = false,
-        _ requester: CacheRequester?,
-        mayHaveEntry: Bool
+        _ requester: CacheRequester?, mayHaveEntry: Bool
     ) {
         let policy = context.settings.requestCachePolicy
-        let storageRequest = mayStore ? prepared.sent : nil
+        let storageRequest = mayStore ? prepared.sentRequest : nil
         switch CacheDecision(
-            for: prepared.sent, configuration: policy, entry: entry, at: context.clock.date())
+            for: prepared.sentRequest, configuration: policy, entry: entry, at: context.clock.date())
         {
         case .use(let entry):
             // Swapped below, so that the previous values are released outside of the lock.
-            var (sent, visibleRequest, cache) = (
+            var (sentRequest, visibleRequest, cacheUse) = (
                 prepared.visibleRequest, prepared.visibleRequest, CacheUse(deliveredEntry: entry)
             )
-            let authorization = prepared.fields.authorization
-            // Delivered in the caller's stack only if that calls no code of the program's and the caller is not a loop, which
-            // has other connections. A response of the program's own class would be asked for its length.
+            let authorization = prepared.authenticationFields.authorization
+            // The entry is delivered on the caller's stack only if this calls no code of the program. An event loop never
+            // delivers it, because other connections would wait. The delivery reads the response's length, which runs the
+            // program's code if the response is of a class of the program.
             let isSynchronous =
                 isInMemory && EventLoop.current == nil && entry.response.response.isLibraryClass
                 && client.driverDefersCallbacks
-            handle(.prepared(.cached), asynchronously: !isSynchronous) { state in
+            handle(.preparationEnded(.deliverCached), asynchronously: !isSynchronous) { state in
                 guard state.machine.isPreparing else { return }
-                swap(&state.sent, &sent)
+                swap(&state.sentRequest, &sentRequest)
                 swap(&state.visibleRequest, &visibleRequest)
-                swap(&state.cache, &cache)
+                swap(&state.cacheUse, &cacheUse)
                 state.authorization = authorization
             }
         case .fail:
-            let address = prepared.sent.url?.withoutUserInfo.absoluteString ?? ""
+            let address = prepared.sentRequest.url?.withoutUserInfo.absoluteString ?? ""
             fail(
                 .loading(
-                    .resourceUnavailable, url: prepared.sent.url,
+                    .resourceUnavailable, url: prepared.sentRequest.url,
                     reason:
                         "the cache has no answer for \(address), and the request's cachePolicy is not to load it"
                 ))
-        case .revalidate(let entry, let added):
+        case .revalidate(let entry, let conditionalFields):
             makeHop(
-                prepared.setting(added), inputs,
+                prepared.settingFields(conditionalFields), inputs,
                 CacheUse(
-                    storageRequest: storageRequest, supersededURL: prepared.sent.url, revalidatedEntry: entry,
-                    requester: requester))
-        case .load(let added):
-            let isStorable = storageRequest != nil && CacheRule.key(of: prepared.sent) != nil
+                    storageRequest: storageRequest, supersededURL: prepared.sentRequest.url,
+                    revalidatedEntry: entry, requester: requester))
+        case .load(let addedFields):
+            let isStorable = storageRequest != nil && CacheRule.key(of: prepared.sentRequest) != nil
             makeHop(
-                added.isEmpty ? prepared : prepared.setting(added), inputs,
+                addedFields.isEmpty ? prepared : prepared.settingFields(addedFields), inputs,
                 CacheUse(
                     storageRequest: storageRequest,
                     supersededURL: isStorable && mayHaveEntry ? storageRequest?.url : nil,
@@ -332,47 +339,46 @@ extension TaskDriver {
 
     // MARK: the hop
 
-    /// Creates the hop's load, and ends the preparation: the machine then starts the load.
-    private func makeHop(_ prepared: PreparedRequest, _ inputs: Inputs, _ cache: CacheUse) {
-        var sent = prepared.sent
-        definition.addHandshakeFields?(&sent)
+    /// Creates the hop's load, and ends the preparation. The machine then starts the load.
+    private func makeHop(_ prepared: PreparedRequest, _ inputs: Inputs, _ cacheUse: CacheUse) {
+        var sentRequest = prepared.sentRequest
+        definition.addHandshakeFields?(&sentRequest)
         let transfer = context.engine.reporter == nil ? nil : newTransfer
-        let authorization = prepared.fields.authorization
-        let request = hopRequest(sent, prepared.fields, inputs, transfer)
+        let authorization = prepared.authenticationFields.authorization
+        let request = hopRequest(sentRequest, prepared.authenticationFields, inputs, transfer)
         let hasSentAnswer =
             authorization != nil || request.proxyAuthorization != nil || request.tunnelAuthorizer != nil
         guard let newHop = context.hopLoadFactory.make(request, context, client, self) else {
-            let scheme = sent.url?.scheme ?? ""
+            let scheme = sentRequest.url?.scheme ?? ""
             return fail(
                 .loading(
-                    .unsupportedURL, url: sent.url,
+                    .unsupportedURL, url: sentRequest.url,
                     reason:
                         "the scheme \"\(scheme)\" is not supported: http, https, file and data are, and what the "
                         + "session's protocolClasses take"))
         }
-        let sentStream: ObjectIdentifier? =
-            if case .stream(let stream) = sent.contents.value.body { ObjectIdentifier(stream.value) } else {
-                nil
-            }
+        var sentStream: ObjectIdentifier?
+        if case .stream(let stream) = sentRequest.contents.value.body {
+            sentStream = ObjectIdentifier(stream.value)
+        }
         if let transfer, newHop.load is NetworkLoad { recordTransfer(transfer) }
         if inputs.isSuspended { newHop.load.setSuspended(true) }
-        let needsAlarm = !newHop.usesNetwork
         let now = context.clock.date()
         var priority = inputs.priority
-        // The previous hop's values are released outside of the lock.
-        var (visibleRequest, cache, response): (URLRequest, CacheUse, URLResponse?) = (
-            prepared.visibleRequest, cache, nil
+        // These variables are swapped with the state below, so that the previous hop's values are released outside of the lock.
+        var (visibleRequest, cacheUse, response): (URLRequest, CacheUse, URLResponse?) = (
+            prepared.visibleRequest, cacheUse, nil
         )
-        handle(.prepared(.load)) { state in
+        handle(.preparationEnded(.startHop)) { state in
             // If the load has ended meanwhile, the hop is released without being started.
             guard state.machine.isPreparing else { return }
             state.hop = newHop.load
             state.usesNetwork = newHop.usesNetwork
-            swap(&state.sent, &sent)
+            swap(&state.sentRequest, &sentRequest)
             swap(&state.visibleRequest, &visibleRequest)
             state.hasSentAnswer = hasSentAnswer
             state.authorization = authorization
-            swap(&state.cache, &cache)
+            swap(&state.cacheUse, &cacheUse)
             state.authenticator = inputs.authenticator
             state.judge = inputs.judge
             swap(&state.response, &response)
@@ -384,29 +390,30 @@ extension TaskDriver {
         // `state.hop` is set.
         passSuspension(to: newHop.load, lastPassed: inputs.isSuspended)
         if priority != inputs.priority { newHop.load.setPriority(priority) }
-        if needsAlarm { setAlarm() }
+        // Only hops over the network enforce the resource time-out themselves.
+        if !newHop.usesNetwork { setAlarm() }
     }
 
     private func hopRequest(
-        _ sent: URLRequest, _ fields: AuthenticationFields, _ inputs: Inputs, _ transfer: TransferIdentity?
+        _ request: URLRequest, _ fields: AuthenticationFields, _ inputs: Inputs, _ transfer: TransferIdentity?
     ) -> HopRequest {
         HopRequest(
-            request: sent, body: inputs.body, isUpgrade: definition.kind == .webSocket,
+            request: request, body: inputs.body, isUpgrade: definition.kind == .webSocket,
             mayDecode: context.settings.lupine.decodesContent && definition.mayDecode,
             wholeTimeout: inputs.deadline.map { $0 - context.clock.now() }, priority: inputs.priority,
-            loop: inputs.loop,
-            usesClientIdentity: context.settings.mayIdentify(to: sent.url, after: inputs.move),
+            loop: inputs.preferredLoop,
+            usesClientIdentity: context.settings.mayIdentify(to: request.url, after: inputs.farthestMove),
             proxyAuthorization: fields.proxyAuthorization, tunnelAuthorizer: fields.tunnelAuthorizer,
-            verifier: trust(for: sent), transfer: transfer)
+            verifier: verifier(for: request), transfer: transfer)
     }
 
-    /// A new identity of the hop for transfer observers, with its cause.
+    /// A new identity for the hop that is being prepared. It tells transfer observers why the hop is made.
     private var newTransfer: TransferIdentity {
-        let (last, count) = state.withLock { ($0.lastTransfer?.value, $0.redirectCount) }
+        let (last, redirectCount) = state.withLock { ($0.lastTransfer?.value, $0.redirectCount) }
         let cause: TransferCause =
             switch last {
             case nil: .request
-            case let last? where last.redirectCount < count: .redirect(after: last.id)
+            case let last? where last.redirectCount < redirectCount: .redirect(after: last.id)
             case let last?: .repetition(after: last.id)
             }
         return TransferIdentity(cause, taskIdentifier: client.driverIdentifier)
@@ -419,40 +426,39 @@ extension TaskDriver {
         }
     }
 
-    /// Returns the object that passes the connection's challenges to the program; nil if no delegate would be asked or no
-    /// challenge can occur.
-    private func trust(for request: URLRequest) -> TaskPeerVerifier? {
+    /// Returns the object that passes the connection's challenges to the program. Returns nil if the task has no delegate, or if
+    /// the connection cannot cause a challenge.
+    private func verifier(for request: URLRequest) -> TaskPeerVerifier? {
         if request.contents.value.scheme == .http, !context.engine.hasProxy { return nil }
-        if let trust = state.withLock({ $0.trust }) { return trust }
-        guard let trust = client.challengedTask.map({ context.engine.tlsProfiles.verifier(asking: $0) })
-        else {
-            return nil
-        }
+        if let verifier = state.withLock({ $0.verifier }) { return verifier }
+        guard let verifier = client.challengedTask.map({ context.engine.tlsProfiles.verifier(asking: $0) })
+        else { return nil }
         let isUnneeded = state.withLock { state in
-            if !state.machine.isOver { state.trust = trust }
+            if !state.machine.isOver { state.verifier = verifier }
             return state.machine.isOver
         }
-        if isUnneeded { trust.end() }
-        return trust
+        // If the load has ended meanwhile, nothing else ends the verifier.
+        if isUnneeded { verifier.end() }
+        return verifier
     }
 
-    /// Passes the suspension to the hop's load until it is unchanged afterwards: other threads may change and pass it at the same
-    /// time.
+    /// Passes the suspension to the hop's load, and repeats that until the suspension has not changed meanwhile. Other threads
+    /// may change the suspension and pass it on at the same time.
     ///
     /// - Parameters:
     ///   - load: The hop's load.
-    ///   - lastPassed: The value that the load got before.
+    ///   - lastPassed: The suspension that was last passed to the load.
     private func passSuspension(to load: any HopLoad, lastPassed: Bool) {
-        var passed = lastPassed
+        var lastPassed = lastPassed
         while true {
             let isSuspended = state.withLock { $0.isSuspended }
-            if isSuspended == passed { return }
+            if isSuspended == lastPassed { return }
             load.setSuspended(isSuspended)
-            passed = isSuspended
+            lastPassed = isSuspended
         }
     }
 
-    /// Reports the request that is sent to the client, as the task's current one.
+    /// Tells the client which request is sent. It becomes the task's current request.
     func reportRequest() {
         let (request, authorization) = state.withLock { ($0.visibleRequest, $0.authorization) }
         client.driverWillSend(request, authorization: authorization)
@@ -460,30 +466,31 @@ extension TaskDriver {
 
     // MARK: the network
 
-    /// Watches the network until it changes. The resource time-out limits the wait.
+    /// Watches the network: the load continues when it changes. The resource time-out limits the wait.
     func waitForNetwork() {
         let (isFirst, hasWatch, hasChanged) = state.withLock { state in
-            // The values are read before they are reset.
+            // The values are returned as they were before this change.
             defer {
                 state.hasReportedOffline = true
                 state.networkHasChanged = false
             }
-            return (!state.hasReportedOffline, state.networkWatch != nil, state.networkHasChanged)
+            return (!state.hasReportedOffline, state.endNetworkWatch != nil, state.networkHasChanged)
         }
         if isFirst { client.driverWaitsForConnectivity() }
         setAlarm()
         if hasWatch {
-            if hasChanged { handle(.online) }
+            // The network has changed during the last attempt: try again at once.
+            if hasChanged { handle(.networkChanged) }
             return
         }
         let end = context.network.begin { [weak self] in
-            self?.handle(.online, asynchronously: true) { state in
+            self?.handle(.networkChanged, asynchronously: true) { state in
                 if !state.machine.isOffline { state.networkHasChanged = true }
             }
         }
         let isUnneeded = state.withLock { state in
             if state.machine.isOver { return true }
-            state.networkWatch = end
+            state.endNetworkWatch = end
             return false
         }
         if isUnneeded { end() }

@@ -5,18 +5,22 @@ import LupineTransport
 
 /// The source of a request's body, determined before a connection is opened.
 ///
-/// The initializer opens a file, so that an unreadable file fails the load before it connects (U-7.3), and the file that was
-/// checked is the one that is sent. A stream is opened only when its first byte is needed.
+/// The initializer opens the file of a body. An unreadable file therefore fails the load before it connects (U-7.3), and no other
+/// file can take its place between the check and the sending. A stream is opened only when its first byte is needed.
 enum BodySource: Sendable {
     case none
     case data(Data)
     case file(FileSource)
-    /// The request's own stream; it can be read once.
+    /// The request's own stream, which can be read only once.
     case stream(BodyStream)
-    /// A stream that the load's client supplies each time the body is sent.
+    /// A stream. The load's client supplies a new one each time the body is sent.
     case suppliedByClient
 
-    /// Determines the source of a hop's body; an empty body is `.none`. Throws if a file cannot be opened for reading.
+    /// Determines the source of the body. An empty body is `.none`. Throws if a file cannot be opened for reading.
+    ///
+    /// - Parameters:
+    ///   - body: Where the task has its body from.
+    ///   - request: The request, which contains the body if `body` is `.request`.
     init(_ body: TaskDefinition.Body, of request: URLRequest) throws(URLError) {
         switch body {
         case .request:
@@ -28,7 +32,7 @@ enum BodySource: Sendable {
                 self = .none
             }
         case .data(let data): self = data.isEmpty ? .none : .data(data)
-        case .file(let url): self = try Self.file(url, for: request.url)
+        case .file(let url): self = try Self.openFile(at: url, forRequestTo: request.url)
         case .streamed: self = .suppliedByClient
         }
     }
@@ -41,18 +45,21 @@ enum BodySource: Sendable {
         }
     }
 
-    /// Opens the file for reading.
+    /// Opens the file for reading. Throws if that is impossible.
     ///
     /// - Parameters:
-    ///   - url: The file.
-    ///   - target: The URL of the request, for errors.
-    private static func file(_ url: URL, for target: URL?) throws(URLError) -> BodySource {
+    ///   - url: The URL of the file.
+    ///   - requestURL: The URL of the request, which errors contain.
+    private static func openFile(
+        at url: URL, forRequestTo requestURL: URL?
+    ) throws(URLError) -> BodySource {
         let path = url.resolvingSymlinksInPath().path
+        // `open` would succeed for a folder.
         if url.isFileURL, let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             attributes[.type] as? FileAttributeType == .typeDirectory
         {
             throw .loading(
-                .fileIsDirectory, url: target, reason: "the body is to come from a folder: \(path)")
+                .fileIsDirectory, url: requestURL, reason: "the body is to come from a folder: \(path)")
         }
         do throws(Errno) {
             guard url.isFileURL else { throw .noSuchFile }
@@ -63,10 +70,10 @@ enum BodySource: Sendable {
             let cause = TransportError.file(error)
             switch error {
             case .noSuchFile, Errno(rawValue: ENOTDIR):
-                throw .loading(.fileDoesNotExist, url: target, underlying: cause)
+                throw .loading(.fileDoesNotExist, url: requestURL, underlying: cause)
             case .accessDenied, .notPermitted:
-                throw .loading(.noPermissionsToReadFile, url: target, underlying: cause)
-            default: throw .loading(.cannotOpenFile, url: target, underlying: cause)
+                throw .loading(.noPermissionsToReadFile, url: requestURL, underlying: cause)
+            default: throw .loading(.cannotOpenFile, url: requestURL, underlying: cause)
             }
         }
     }

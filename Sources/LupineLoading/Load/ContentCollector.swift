@@ -2,22 +2,23 @@
 
 import Foundation
 
-/// Gathers content into pieces of at most 64 KiB, copying each byte once.
+/// Joins received content to pieces of at most 64 KiB, copying each byte once.
 ///
-/// The content that arrives in one turn of the loop is joined to one piece as far as it fits; received bytes are never split over
-/// two pieces. If chunks are delivered separately, the first ones of a turn each become a piece (T-7). The caller serialises all
-/// calls.
+/// The content that arrives in one turn of the event loop is joined to one piece as long as it fits. Bytes that were received at
+/// once are never split over two pieces. If the chunks of the body are delivered separately, the first chunks of a turn each
+/// become a piece (T-7). Not thread-safe: the caller makes one call at a time.
 struct ContentCollector {
-    /// The maximum size of a piece: the limit of U-7.2, and the size of one read.
+    /// The maximum number of bytes of a piece (U-7.2). A connection reads at most as many bytes at once.
     static let pieceLimit = 64 * 1024
 
-    /// The maximum number of separate chunks in one turn. Later chunks are joined, so that a peer cannot cause work with many
+    /// The maximum number of separate chunks in one turn. Later chunks are joined, so that a peer cannot cause much work by many
     /// small chunks.
-    static let maxChunks = 64
+    static let maxSeparateChunks = 64
 
+    /// The buffered bytes, which become the next piece.
     private var piece = Data()
     /// The number of separate chunks in this turn.
-    private var chunkCount = 0
+    private var separateChunkCount = 0
 
     /// Whether no bytes are buffered.
     var isEmpty: Bool { piece.isEmpty }
@@ -28,7 +29,7 @@ struct ContentCollector {
     /// Whether `count` bytes fit into the current piece.
     func hasRoom(for count: Int) -> Bool { count <= room }
 
-    /// Adds bytes, which must fit.
+    /// Adds bytes, which must fit into the current piece.
     mutating func add(_ bytes: Span<UInt8>) {
         guard !bytes.isEmpty else { return }
         unsafe bytes.withUnsafeBytes { source in
@@ -41,30 +42,29 @@ struct ContentCollector {
         }
     }
 
-    /// Adds a chunk. Returns the piece to deliver now, if any: the chunk itself if it is delivered separately, or the buffered
-    /// bytes if the chunk does not fit behind them.
+    /// Adds a chunk. Returns the piece to deliver at once, if any: the chunk itself if it is delivered separately, or the
+    /// buffered bytes if the chunk does not fit behind them.
     mutating func add(chunk bytes: Span<UInt8>) -> Data? {
-        if chunkCount < Self.maxChunks, isEmpty {
-            chunkCount += 1
+        if separateChunkCount < Self.maxSeparateChunks, isEmpty {
+            separateChunkCount += 1
             add(bytes)
-            return take()
+            return takePiece()
         }
-        let full = hasRoom(for: bytes.count) ? nil : take()
+        let fullPiece = hasRoom(for: bytes.count) ? nil : takePiece()
         add(bytes)
-        return full
+        return fullPiece
     }
 
-    /// Ends the turn: resets the count of chunks, and returns the buffered bytes, if any.
+    /// Ends the turn: resets the count of separate chunks. Removes and returns the buffered bytes, if any.
     mutating func endTurn() -> Data? {
-        chunkCount = 0
-        return take()
+        separateChunkCount = 0
+        return takePiece()
     }
 
     /// Removes and returns the buffered bytes, if any.
-    mutating func take() -> Data? {
+    mutating func takePiece() -> Data? {
         guard !piece.isEmpty else { return nil }
-        let taken = piece
-        piece = Data()
-        return taken
+        defer { piece = Data() }
+        return piece
     }
 }

@@ -3,7 +3,7 @@
 import Foundation
 import LupineTransport
 
-/// A body in memory, sent from the storage of the caller's `Data`.
+/// A body in memory. The connection sends it directly from the storage of the caller's `Data`.
 struct DataRegion: OutgoingRegion {
     private let data: Data
 

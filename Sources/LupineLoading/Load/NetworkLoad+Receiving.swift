@@ -6,40 +6,43 @@ import LupineHTTP
 import LupineTLS
 import LupineTransport
 
-/// The receiving half: turns the events of the exchange into responses and pieces of content. All methods are called on the
-/// connection's loop.
+/// The methods that receive the response: they turn the events of the exchange into responses and pieces of content for the
+/// client. The transport calls all of them on the connection's loop.
 extension NetworkLoad: ExchangeSink {
     func begins(on loop: EventLoop, over evidence: PeerEvidence?) {
-        flow.withLock { flow in
-            flow.loop = loop
-            flow.evidence = evidence
+        responseState.withLock { responseState in
+            responseState.loop = loop
+            responseState.evidence = evidence
         }
     }
 
-    var evidence: PeerEvidence? { flow.withLock { $0.evidence } }
+    var evidence: PeerEvidence? { responseState.withLock { $0.evidence } }
 
     func willReplay(_ metrics: ExchangeMetrics) {
-        flow.withLock { flow in
-            flow.earlierAttempts.append(metrics)
-            flow.progress.restart()
+        responseState.withLock { responseState in
+            responseState.earlierAttempts.append(metrics)
+            responseState.sendProgress.restart()
         }
     }
 
-    func sentContent(_ count: Int64) {
-        let total = flow.withLock { flow -> Int64? in
-            guard let loop = flow.loop else { return nil }
-            return flow.progress.update(count, at: loop.now)
+    func sentContent(_ total: Int64) {
+        let unreportedTotal = responseState.withLock { responseState -> Int64? in
+            guard let loop = responseState.loop else { return nil }
+            return responseState.sendProgress.update(total, at: loop.now)
         }
-        report(total)
+        reportSent(unreportedTotal)
     }
 
-    /// Reports the bytes that were sent since the last report.
-    private func reportProgress() { report(flow.withLock { $0.progress.takeUnreported() }) }
+    /// Reports the number of bytes sent to the client if it has grown since the last report.
+    private func reportUnreportedBytes() {
+        reportSent(responseState.withLock { $0.sendProgress.takeUnreported() })
+    }
 
-    /// Reports the number of bytes sent, `total`, to the client, unless it is nil.
-    private func report(_ total: Int64?) {
+    /// Reports the total number of bytes sent to the client. No effect if `total` is nil.
+    private func reportSent(_ total: Int64?) {
         guard let total, !isCancelled else { return }
-        client.hopSent(self, total: total, expected: flow.withLock { $0.progress.expected } ?? -1)
+        client.hopSent(
+            self, total: total, expected: responseState.withLock { $0.sendProgress.expectedBytes } ?? -1)
     }
 
     // MARK: heads
@@ -51,16 +54,16 @@ extension NetworkLoad: ExchangeSink {
 
     func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan {
         guard let url = hopRequest.request.url, !isCancelled else { return .skip }
-        reportProgress()
+        reportUnreportedBytes()
         let codings = codings(of: head, framing)
         let response = HTTPURLResponse(url: url, head: head, isDecoded: !codings.isEmpty)
         // The closure of the lock captures only `Sendable` values.
         let sharedResponse = UncheckedSendable(response)
         let limit = settings.lupine.expansionLimit
-        flow.withLock { flow in
-            flow.response = sharedResponse.value
-            if !codings.isEmpty { flow.decode(codings, limit: limit) }
-            if framing == .chunked, codings.isEmpty { flow.chunks = .undecided }
+        responseState.withLock { responseState in
+            responseState.response = sharedResponse.value
+            if !codings.isEmpty { responseState.startDecoding(codings, limit: limit) }
+            if framing == .chunked, codings.isEmpty { responseState.chunkDelivery = .undecided }
         }
         // `upgraded` reports this response.
         if framing == .handover { return .deliver }
@@ -71,7 +74,7 @@ extension NetworkLoad: ExchangeSink {
         return contentPlan(for: response, framing)
     }
 
-    /// Passes the response to the client, and turns its `HopPlan` into the plan for the exchange.
+    /// Passes the response to the client. Returns the plan for the exchange that corresponds to the client's `HopPlan`.
     private func contentPlan(for response: HTTPURLResponse, _ framing: BodyFraming) -> ContentPlan {
         let plan = client.hopReceivedResponse(self, response, storagePolicy: .allowed)
         // A 205 has no content (RFC 9110 §15.3.6).
@@ -81,17 +84,19 @@ extension NetworkLoad: ExchangeSink {
         case .pause: return .pause
         case .skip: return skipContent()
         case .splice(let target):
-            return flow.withLock { flow in
-                flow.goesToFile = true
-                guard flow.isDecoding else { return .splice(into: target) }
-                flow.file = target
+            return responseState.withLock { responseState in
+                responseState.goesToFile = true
+                // The kernel cannot decode: decoded content is written to the file by `deliver`.
+                guard responseState.isDecoding else { return .splice(into: target) }
+                responseState.decodedContentFile = target
                 return .deliver
             }
         }
     }
 
     /// Returns the connection's evidence if storing the response or its cookies depends on trust roots that have not been read
-    /// yet; otherwise nil. Both are stored for the party of the connection, which those roots identify (U-12.3, U-13.17).
+    /// yet; otherwise nil. The response and its cookies are stored only for tasks that trust the server in the same way. The
+    /// roots identify those tasks (U-12.3, U-13.17).
     private func evidenceNeedingRoots(for response: HTTPURLResponse) -> PeerEvidence? {
         guard let evidence, evidence.needsRoots else { return nil }
         let keepsCookies = settings.cookieStorage != nil && response.fields?.contains(.setCookie) ?? false
@@ -102,12 +107,13 @@ extension NetworkLoad: ExchangeSink {
     private func readRoots(
         of evidence: PeerEvidence, for response: HTTPURLResponse, _ framing: BodyFraming
     ) {
-        guard let loop = flow.withLock({ $0.loop }) else { return }
+        guard let loop = responseState.withLock({ $0.loop }) else { return }
         evidence.readRoots(backOn: loop) { self.continueReceiving(response, framing) }
     }
 
     /// Passes the response to the client, and resumes the paused exchange as the client's plan says.
     private func continueReceiving(_ response: HTTPURLResponse, _ framing: BodyFraming) {
+        // The exchange may have been cancelled, or have ended, while the roots were read.
         guard !isCancelled, isRunning else { return }
         switch contentPlan(for: response, framing) {
         case .pause: break
@@ -119,14 +125,14 @@ extension NetworkLoad: ExchangeSink {
         }
     }
 
-    /// Returns the plan that discards the content, and records that the exchange's end is then no error.
+    /// Returns the plan that discards the content. Records it, so that the early end of the exchange does not count as an error.
     private func skipContent() -> ContentPlan {
-        flow.withLock { $0.discardsContent = true }
+        responseState.withLock { $0.discardsContent = true }
         return .skip
     }
 
-    /// Returns the content codings to decode (U-9.10, U-9.11). Empty if one of them is unknown, because then none can be decoded;
-    /// for a part of a coded body; and without a body.
+    /// Returns the content codings to decode (U-9.10, U-9.11). The result is empty if there is no body, if the body is a part of
+    /// a coded one (206), or if one of the codings is unknown, because then none can be decoded.
     private func codings(of head: ResponseHead, _ framing: BodyFraming) -> [ContentCoding] {
         guard hopRequest.mayDecode, settings.lupine.decodesContent, head.status.code != 206 else { return [] }
         switch framing {
@@ -138,10 +144,10 @@ extension NetworkLoad: ExchangeSink {
     }
 
     func upgraded(_ connection: UpgradedConnection) -> any UpgradeHandler {
-        guard let response = flow.withLock({ UncheckedSendable($0.response as? HTTPURLResponse) }).value
-        else {
+        let sharedResponse = responseState.withLock { UncheckedSendable($0.response as? HTTPURLResponse) }
+        guard let response = sharedResponse.value else {
             connection.close()
-            return NoUpgrade()
+            return MissingResponseUpgradeHandler()
         }
         return client.hopUpgraded(self, connection, response)
     }
@@ -149,103 +155,106 @@ extension NetworkLoad: ExchangeSink {
     // MARK: content
 
     func receivedContent(_ bytes: Span<UInt8>) -> Demand {
-        switch flow.withLock({ $0.add(bytes) }) {
+        switch responseState.withLock({ $0.add(bytes) }) {
         case .buffered: return .more
         case .piece(let piece): return deliver(piece)
         case .needsDecoding: return decode(bytes)
         case .undecided:
             let isSeparate = client.hopWantsSeparateChunks(self)
-            flow.withLock { $0.chunks = isSeparate ? .separate : .none }
+            responseState.withLock { $0.chunkDelivery = isSeparate ? .separate : .joined }
             return receivedContent(bytes)
         }
     }
 
     func inputExhausted() -> Demand {
-        guard let piece = flow.withLock({ $0.collector.endTurn() }) else { return .more }
+        guard let piece = responseState.withLock({ $0.collector.endTurn() }) else { return .more }
         return deliver(piece)
     }
 
     func spliced(_ count: Int) -> Demand {
-        flow.withLock { $0.delivered += Int64(count) }
+        responseState.withLock { $0.deliveredBytes += Int64(count) }
         guard !isCancelled else { return .enough }
-        return noteDemand(client.hopSpliced(self, count))
+        return recordDemand(client.hopSpliced(self, count))
     }
 
-    /// Passes a piece to the client, or writes it to the file of the plan.
+    /// Passes a piece to the client, or writes it to the file of the client's plan.
     private func deliver(_ piece: Data) -> Demand {
-        // Sets `discardsContent`, so that partly decoded content does not count as truncated at the end.
-        guard !isCancelled else { return noteDemand(.enough) }
-        let file = flow.withLock { flow -> FileTarget? in
-            flow.delivered += Int64(piece.count)
-            return flow.file
+        // After a cancellation, `.enough` sets `discardsContent`: `exchangeEnded` then does not check whether the content is
+        // complete.
+        guard !isCancelled else { return recordDemand(.enough) }
+        let file = responseState.withLock { responseState -> FileTarget? in
+            responseState.deliveredBytes += Int64(piece.count)
+            return responseState.decodedContentFile
         }
-        guard let file else { return noteDemand(client.hopReceivedContent(self, piece)) }
+        guard let file else { return recordDemand(client.hopReceivedContent(self, piece)) }
         do throws(TransportError) { try file.write(piece.span) } catch {
             let failure = URLError.loading(.cannotWriteToFile, url: hopRequest.request.url, underlying: error)
-            flow.withLock { $0.failure = failure }
+            responseState.withLock { $0.failure = failure }
             return .enough
         }
-        return noteDemand(client.hopSpliced(self, piece.count))
+        return recordDemand(client.hopSpliced(self, piece.count))
     }
 
-    /// Records `.enough`. Returns `demand`.
-    private func noteDemand(_ demand: Demand) -> Demand {
-        if case .enough = demand { flow.withLock { $0.discardsContent = true } }
+    /// Records that the client wants no more content if `demand` is `.enough`. Returns `demand`.
+    private func recordDemand(_ demand: Demand) -> Demand {
+        if case .enough = demand { responseState.withLock { $0.discardsContent = true } }
         return demand
     }
 
     // MARK: decoding
 
-    /// Decodes content piece by piece. After a pause of the client, the remaining input stays encoded, so that the expansion of a
-    /// small body is never held as a whole. When the allowance of the loop's turn is spent, decoding continues in the next turn,
+    /// Decodes content piece by piece. While the client pauses, the remaining input stays encoded, so that the decoded content of
+    /// a small body never fills the memory. When the allowance of the loop's turn is spent, decoding continues in the next turn,
     /// as after a pause.
     private func decode(_ bytes: Span<UInt8>) -> Demand {
-        var start = 0
+        var decodedCount = 0
         while true {
-            let (step, isSpent) = flow.withLock { flow in
-                let step = flow.decodeStep(bytes.extracting(droppingFirst: start))
-                return (step, flow.isAllowanceSpent(after: step))
+            let (result, isAllowanceSpent) = responseState.withLock { responseState in
+                let result = responseState.decode(bytes.extracting(droppingFirst: decodedCount))
+                return (result, responseState.isAllowanceSpent(after: result))
             }
-            switch step {
-            case .done:
-                if !isSpent { return .more }
+            switch result {
+            case .inputConsumed:
+                if !isAllowanceSpent { return .more }
+                // Pauses until the next turn, in which the job of `resumeReading` runs.
                 resumeReading()
                 return .pause
-            case .full(let consumed), .partly(let consumed): start += consumed
+            case .pieceFull(let consumed), .limitReached(let consumed): decodedCount += consumed
             case .failed(let error):
-                // What was decoded before the error is delivered.
-                let piece = flow.withLock { $0.collector.take() }
+                // The content that was decoded before the error is delivered.
+                let piece = responseState.withLock { $0.collector.takePiece() }
                 if let piece, case .enough = deliver(piece) { return .enough }
                 fail(error)
                 return .enough
             }
-            let piece = flow.withLock { $0.collector.room == 0 ? $0.collector.take() : nil }
+            let piece = responseState.withLock { $0.collector.room == 0 ? $0.collector.takePiece() : nil }
             let demand: Demand = if let piece { deliver(piece) } else { .more }
             switch demand {
             case .more:
-                if !isSpent { continue }
-                keepInput(bytes.extracting(droppingFirst: start))
+                if !isAllowanceSpent { continue }
+                storePendingInput(bytes.extracting(droppingFirst: decodedCount))
                 resumeReading()
                 return .pause
             case .enough: return .enough
             case .pause:
-                keepInput(bytes.extracting(droppingFirst: start))
+                storePendingInput(bytes.extracting(droppingFirst: decodedCount))
                 return .pause
             }
         }
     }
 
-    /// Keeps encoded input until the client resumes.
-    private func keepInput(_ input: Span<UInt8>) {
+    /// Copies encoded input, which is decoded when the client resumes.
+    private func storePendingInput(_ encoded: Span<UInt8>) {
         var bytes: [UInt8] = []
-        bytes.append(input, input.indices)
-        let kept = bytes
-        flow.withLock { $0.pendingInput = kept }
+        bytes.append(encoded, encoded.indices)
+        // A constant, which the closure may capture.
+        let input = bytes
+        responseState.withLock { $0.pendingInput = input }
     }
 
     /// Continues after a pause: decodes the pending input, then reads from the connection.
     func continueReading(_ exchange: Exchange) {
-        if let pendingInput = flow.withLock({ $0.pendingInput.take() }) {
+        if let pendingInput = responseState.withLock({ $0.pendingInput.take() }) {
             switch decode(pendingInput.span) {
             case .more: break
             case .pause: return
@@ -255,36 +264,36 @@ extension NetworkLoad: ExchangeSink {
         exchange.resumeNow()
     }
 
+    /// Records a decoding error. The hop ends with it when the exchange has ended.
     private func fail(_ error: CodingError) {
         let (url, origin) = (hopRequest.request.url, WebOrigin(hopRequest.request.url))
         let failure = URLError(
             .coding(host: origin?.host ?? "", port: UInt16(clamping: origin?.port ?? 0), error), url: url)
-        flow.withLock { $0.failure = failure }
+        responseState.withLock { $0.failure = failure }
     }
 
     // MARK: the end
 
     func exchangeEnded(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
-        reportProgress()
-        let (piece, isContentWanted) = flow.withLock { flow in
-            (
-                flow.discardsContent || flow.failure != nil ? nil : flow.collector.take(),
-                !flow.discardsContent && flow.failure == nil
-            )
+        reportUnreportedBytes()
+        let (piece, isContentWanted) = responseState.withLock { responseState -> (Data?, Bool) in
+            let isContentWanted = !responseState.discardsContent && responseState.failure == nil
+            return (isContentWanted ? responseState.collector.takePiece() : nil, isContentWanted)
         }
+        // Content that the client does not want may be incomplete.
         var checksCompleteness = isContentWanted
         if let piece, !isCancelled, case .enough = deliver(piece) { checksCompleteness = false }
         if checksCompleteness, !isCancelled, case .success = result,
-            let error = flow.withLock({ $0.finishDecoding() })
+            let error = responseState.withLock({ $0.finishDecoding() })
         {
             fail(error)
         }
-        finish(result, flow.withLock { $0.earlierAttempts } + CollectionOfOne(metrics))
+        finish(result, responseState.withLock { $0.earlierAttempts } + CollectionOfOne(metrics))
     }
 }
 
-/// Handles an upgraded connection without a response.
-private final class NoUpgrade: UpgradeHandler {
+/// Ignores the bytes of an upgraded connection whose response is unknown. The connection is closed.
+private final class MissingResponseUpgradeHandler: UpgradeHandler {
     func received(_ bytes: Span<UInt8>) -> Demand { .enough }
     func drained() {}
     func closed(_ error: TransportError?) {}

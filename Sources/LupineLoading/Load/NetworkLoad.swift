@@ -4,41 +4,47 @@ import Foundation
 import LupineHTTP
 import LupineTransport
 
-/// Carries out one hop over the network with an `Exchange` of the transport.
+/// Carries out one hop over the network: a request with its response, which is one `Exchange` of the transport.
 ///
-/// The load is the sink of the exchange, and calls its client directly on the connection's loop. The driver handles redirects,
-/// challenges and caching. `NetworkLoad+Receiving` is the receiving half.
+/// The load receives the events of the exchange, and calls its client directly on the connection's loop. The client is the driver
+/// of the task, which follows redirects, answers challenges and uses the cache. `NetworkLoad+Receiving.swift` contains the
+/// methods that receive the response.
 final class NetworkLoad: HopLoad {
     let hopRequest: HopRequest
     let client: any HopLoadClient
     let settings: SessionSettings
     private let engine: SessionEngine
-    private let began = Date()
-    private let life: Lock<Life>
-    /// The state of the response as it is received.
-    let flow = Lock(ResponseFlow())
+    private let creationDate = Date()
+    private let state: Lock<State>
+    /// The state of the response while it is received.
+    let responseState = Lock(ResponseState())
 
-    private struct Life: Sendable {
-        var stage = Stage.new
+    /// The state of the load, which the program's calls change on any thread.
+    private struct State: Sendable {
+        var phase = Phase.new
         /// The error that the load was cancelled with; nil if it was not cancelled.
         var cancellation: URLError?
+        /// Whether the hop is suspended.
         var isSuspended = false
         /// Whether the client has called `resumeReading()` while the load was suspended.
         var hasPendingResume = false
+        /// The priority, 0...1, among the exchanges that wait for a connection.
         var priority: Float
         /// The reader of a body that is a stream; nil for other bodies.
         var stream: BodyStreamSource?
     }
 
-    private enum Stage: Sendable {
+    private enum Phase: Sendable {
+        /// `start()` has not been called.
         case new
-        /// The `SendingPlan` is being made, or the client is asked for the body's stream.
+        /// The load makes the `SendingPlan`, or waits for the body's stream from the client.
         case preparing
         case running(Exchange)
+        /// The load has ended.
         case over
 
         /// Whether the load has an exchange, or has ended.
-        var hasExchange: Bool {
+        var isPastPreparation: Bool {
             switch self {
             case .new, .preparing: false
             case .running, .over: true
@@ -46,12 +52,12 @@ final class NetworkLoad: HopLoad {
         }
     }
 
-    /// Creates a load of `request` in a session.
+    /// Creates a load of `request` with the settings and the engine of a session.
     convenience init(_ request: HopRequest, context: SessionContext, client: any HopLoadClient) {
         self.init(request, settings: context.settings, engine: context.engine, client: client)
     }
 
-    /// Creates a load of `request` over an engine.
+    /// Creates a load of `request`. `engine` opens and shares the connections.
     init(
         _ request: HopRequest, settings: SessionSettings, engine: SessionEngine, client: any HopLoadClient
     ) {
@@ -59,31 +65,33 @@ final class NetworkLoad: HopLoad {
         self.client = client
         self.settings = settings
         self.engine = engine
-        life = Lock(Life(priority: request.priority))
+        state = Lock(State(priority: request.priority))
     }
 
     // MARK: calls of the driver
 
     func start() {
-        let isFirst = life.withLock { life -> Bool in
-            guard case .new = life.stage else { return false }
-            life.stage = .preparing
+        let isFirstCall = state.withLock { state -> Bool in
+            guard case .new = state.phase else { return false }
+            state.phase = .preparing
             return true
         }
-        guard isFirst else { return }
+        // Also false after a cancellation, which has reported the end already.
+        guard isFirstCall else { return }
         do throws(URLError) {
             let plan = try SendingPlan(hopRequest, settings, engine)
             switch plan.body {
-            case .none, .data, .file: send(plan, nil)
-            case .stream(let stream): send(plan, BodyStreamSource(stream, length: plan.length))
+            case .none, .data, .file: send(plan, stream: nil)
+            case .stream(let stream):
+                send(plan, stream: BodyStreamSource(stream, length: plan.length))
             case .suppliedByClient:
-                client.hopNeedsBodyStream(self) { stream in self.supplied(stream, for: plan) }
+                client.hopNeedsBodyStream(self) { stream in self.sendSuppliedStream(stream, for: plan) }
             }
         } catch { failAsynchronously(error) }
     }
 
     /// Sends the request with the stream that the client has supplied; fails if the client has none.
-    private func supplied(_ stream: BodyStream?, for plan: SendingPlan) {
+    private func sendSuppliedStream(_ stream: BodyStream?, for plan: SendingPlan) {
         guard let stream else {
             return failAsynchronously(
                 .loading(
@@ -96,41 +104,46 @@ final class NetworkLoad: HopLoad {
             guard let self else { return reply(nil) }
             client.hopNeedsBodyStream(self, reply: reply)
         }
-        send(plan, source)
+        send(plan, stream: source)
     }
 
     /// Creates the exchange, and submits it unless the load was cancelled meanwhile.
-    private func send(_ plan: SendingPlan, _ stream: BodyStreamSource?) {
+    ///
+    /// - Parameters:
+    ///   - plan: The request in the terms of the transport.
+    ///   - stream: The reader of a body that is a stream; nil for other bodies.
+    private func send(_ plan: SendingPlan, stream: BodyStreamSource?) {
         let exchange = Exchange(
             head: plan.head, content: plan.content(stream), origin: plan.origin, options: plan.options,
             observation: hopRequest.transfer.flatMap { engine.reporter?.observation(of: $0) },
             preferring: hopRequest.loop, at: settings.clock.transport.now(), sink: self)
-        flow.withLock { $0.progress = SendProgress(expected: plan.length) }
-        let isWanted = life.withLock { life -> Bool in
-            guard case .preparing = life.stage else { return false }
-            life.stage = .running(exchange)
-            life.stream = stream
-            exchange.priority = life.priority
-            exchange.setSuspended(life.isSuspended)
+        responseState.withLock { $0.sendProgress = SendProgress(expectedBytes: plan.length) }
+        let isWanted = state.withLock { state -> Bool in
+            guard case .preparing = state.phase else { return false }
+            state.phase = .running(exchange)
+            state.stream = stream
+            exchange.priority = state.priority
+            exchange.setSuspended(state.isSuspended)
             return true
         }
         if isWanted { engine.submit(exchange, isWebSocket: hopRequest.isUpgrade) } else { stream?.abandon() }
     }
 
     func cancel(_ error: URLError) {
-        let stage = life.withLock { life -> Stage in
-            let stage = life.stage
-            if life.cancellation == nil { life.cancellation = error }
-            // Under the same lock, so that `send` does not submit an exchange after the cancellation.
-            if !stage.hasExchange { life.stage = .over }
-            return stage
+        let phase = state.withLock { state -> Phase in
+            let phase = state.phase
+            if state.cancellation == nil { state.cancellation = error }
+            // Changed under the same lock as `cancellation`, so that `send` cannot submit an exchange after the cancellation.
+            if !phase.isPastPreparation { state.phase = .over }
+            return phase
         }
-        switch stage {
+        switch phase {
         case .new, .preparing: endAsynchronously(error)
         case .running(let exchange):
-            // Deferred if this is the loop: `hopEnded` must not be called inside another call of the client. `execute` fails only
-            // if the loop has ended, and its exchanges with it.
-            if let loop = flow.withLock({ $0.loop }), loop.isOnLoop {
+            // On the loop, the cancellation is deferred to a new job: it calls `hopEnded`, which must not run inside another call
+            // of the client. The result of `execute` is ignored: it fails only if the loop has ended, and then the loop's
+            // exchanges have ended too.
+            if let loop = responseState.withLock({ $0.loop }), loop.isOnLoop {
                 _ = loop.execute { exchange.cancel() }
             } else {
                 exchange.cancel()
@@ -140,114 +153,118 @@ final class NetworkLoad: HopLoad {
     }
 
     func resumeReading() {
-        let exchange = life.withLock { life -> Exchange? in
-            guard case .running(let exchange) = life.stage else { return nil }
-            life.hasPendingResume = life.isSuspended
-            return life.isSuspended ? nil : exchange
+        let exchange = state.withLock { state -> Exchange? in
+            guard case .running(let exchange) = state.phase else { return nil }
+            // A suspended load resumes when its suspension ends.
+            state.hasPendingResume = state.isSuspended
+            return state.isSuspended ? nil : exchange
         }
         if let exchange { resumeOnLoop(exchange) }
     }
 
     func save(into target: FileTarget) {
-        // Content that has to be decoded cannot be spliced. It still goes to the client.
-        let isPlain = flow.withLock { flow in
-            if !flow.isDecoding { flow.goesToFile = true }
-            return !flow.isDecoding
+        // The kernel cannot move content that has to be decoded into the file. Such content still goes to the client.
+        let isPlain = responseState.withLock { responseState in
+            if !responseState.isDecoding { responseState.goesToFile = true }
+            return !responseState.isDecoding
         }
         if isPlain { exchange?.save(into: target) }
     }
 
-    /// Resumes in a new job on the loop. By then the client's `.pause` has taken effect. Pending input is decoded before new
-    /// input is read.
+    /// Resumes in a new job on the loop, because the client may resume before its answer `.pause` has taken effect. Pending input
+    /// is decoded before new input is read.
     private func resumeOnLoop(_ exchange: Exchange) {
-        guard let loop = flow.withLock({ $0.loop }) else { return }
+        guard let loop = responseState.withLock({ $0.loop }) else { return }
+        // The result is ignored: if the loop has ended, so has the exchange.
         _ = loop.execute { self.continueReading(exchange) }
     }
 
     func skip() {
         guard let exchange = exchange else { return }
-        flow.withLock { $0.discardsContent = true }
+        responseState.withLock { $0.discardsContent = true }
         exchange.skip()
     }
 
     func setSuspended(_ isSuspended: Bool) {
-        let (exchange, hasPendingResume) = life.withLock { life -> (Exchange?, Bool) in
-            life.isSuspended = isSuspended
-            guard case .running(let exchange) = life.stage else { return (nil, false) }
-            let resumesNow = life.hasPendingResume && !isSuspended
-            if resumesNow { life.hasPendingResume = false }
+        let (exchange, resumesNow) = state.withLock { state -> (Exchange?, Bool) in
+            state.isSuspended = isSuspended
+            guard case .running(let exchange) = state.phase else { return (nil, false) }
+            let resumesNow = state.hasPendingResume && !isSuspended
+            if resumesNow { state.hasPendingResume = false }
             return (exchange, resumesNow)
         }
         guard let exchange else { return }
         exchange.setSuspended(isSuspended)
-        if hasPendingResume { resumeOnLoop(exchange) }
+        if resumesNow { resumeOnLoop(exchange) }
     }
 
     func setPriority(_ priority: Float) {
-        life.withLock { $0.priority = priority }
+        state.withLock { $0.priority = priority }
         exchange?.priority = priority
     }
 
     /// Whether an exchange is running.
     var isRunning: Bool { exchange != nil }
 
+    /// The running exchange; nil before it is created and after the end.
     private var exchange: Exchange? {
-        life.withLock { life in
-            if case .running(let exchange) = life.stage { return exchange }
+        state.withLock { state in
+            if case .running(let exchange) = state.phase { return exchange }
             return nil
         }
     }
 
     // MARK: the end
 
-    /// Ends a load without an exchange, unless it was cancelled meanwhile.
+    /// Ends a load that has no exchange, unless it was cancelled meanwhile. The client is called on a loop.
     private func failAsynchronously(_ error: URLError) {
-        let isFirst = life.withLock { life -> Bool in
-            guard !life.stage.hasExchange else { return false }
-            life.stage = .over
+        let endsNow = state.withLock { state -> Bool in
+            guard !state.phase.isPastPreparation else { return false }
+            state.phase = .over
             return true
         }
-        if isFirst { endAsynchronously(error) }
+        if endsNow { endAsynchronously(error) }
     }
 
-    /// Reports the end to the client on a loop, never in the caller's stack, unless no loop is available.
+    /// Reports the end to the client in a new job of a loop. If no loop is available, reports it on the caller's stack.
     private func endAsynchronously(_ error: URLError) {
-        let end = { @Sendable in self.client.hopEnded(self, error, self.metrics([])) }
+        let end = { @Sendable in self.client.hopEnded(self, error, self.metrics(of: [])) }
         if let group = try? EventLoopGroup.shared(), group.next().execute(end) { return }
         end()
     }
 
-    /// Reports the end of the exchange to the client.
+    /// Ends the load after its exchange, and reports the end to the client. `exchanges` are the metrics of the attempts.
     func finish(_ result: Result<Fields, TransportError>, _ exchanges: [ExchangeMetrics]) {
-        let (cancellation, stream) = life.withLock { life in
-            life.stage = .over
-            return (life.cancellation, life.stream)
+        let (cancellation, stream) = state.withLock { state in
+            state.phase = .over
+            return (state.cancellation, state.stream)
         }
         let error = error(of: result, cancellation, stream?.failure)
-        client.hopEnded(self, error, metrics(exchanges))
+        client.hopEnded(self, error, metrics(of: exchanges))
     }
 
-    /// Whether the load was cancelled. Events of the exchange are then no longer passed on.
-    var isCancelled: Bool { life.withLock { $0.cancellation != nil } }
+    /// Whether the load was cancelled. The load then passes no more events of the exchange on to the client.
+    var isCancelled: Bool { state.withLock { $0.cancellation != nil } }
 
     /// Returns the error that the hop ends with; nil if it has succeeded or its client wanted no more content.
     private func error(
         of result: Result<Fields, TransportError>, _ cancellation: URLError?, _ streamFailure: (any Error)?
     ) -> (any Error)? {
-        let (failure, discardsContent, goesToFile) = flow.withLock {
+        let (failure, discardsContent, goesToFile) = responseState.withLock {
             ($0.failure, $0.discardsContent, $0.goesToFile)
         }
-        // Even if the exchange has succeeded, events after the cancellation were not passed on.
+        // Checked first: even if the exchange has succeeded, the client has not received the events after the cancellation.
         if let cancellation { return cancellation }
         if let failure { return failure }
         guard case .failure(let error) = result else { return nil }
         let url = hopRequest.request.url
+        // If the client wants no more content, the cancellation of the exchange is no error of the hop.
         if discardsContent, error == .cancelled { return nil }
         switch streamFailure {
-        case let mismatch as BodyStreamSource.Mismatch:
-            return URLError.loading(.requestBodyStreamExhausted, url: url, underlying: mismatch)
-        // The stream's own error, unchanged (U-16.4).
-        case let failure?: return failure
+        case let failure as BodyStreamSource.Failure:
+            return URLError.loading(.requestBodyStreamExhausted, url: url, underlying: failure)
+        // An error of the program's stream is passed on unchanged (U-16.4).
+        case let streamError?: return streamError
         case nil: break
         }
         // While the content goes into a file, a file error is about writing that file.
@@ -261,13 +278,15 @@ final class NetworkLoad: HopLoad {
             engine.tlsProfiles.userInfo(for: error, of: hopRequest.verifier))
     }
 
-    /// Returns the metrics of the hop with these exchanges: the last one, and those that were replayed before.
-    private func metrics(_ exchanges: [ExchangeMetrics]) -> HopMetrics {
-        let (response, delivered) = flow.withLock { ($0.response, $0.delivered) }
-        let sent = exchanges.last?.requestContentBytes ?? 0
+    /// Returns the metrics of the hop.
+    ///
+    /// - Parameter exchanges: The metrics of all attempts to send the request, in order. All attempts but the last have failed.
+    private func metrics(of exchanges: [ExchangeMetrics]) -> HopMetrics {
+        let (response, deliveredBytes) = responseState.withLock { ($0.response, $0.deliveredBytes) }
+        let sentBytes = exchanges.last?.requestContentBytes ?? 0
         return HopMetrics(
             request: hopRequest.request, response: response, fetchType: .networkLoad, exchanges: exchanges,
-            fetchStart: began, end: Date(), bodyBytesBeforeEncoding: sent,
-            bodyBytesAfterDecoding: delivered)
+            fetchStart: creationDate, end: Date(), bodyBytesBeforeEncoding: sentBytes,
+            bodyBytesAfterDecoding: deliveredBytes)
     }
 }

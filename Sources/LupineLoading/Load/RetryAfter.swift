@@ -3,12 +3,10 @@
 package import Foundation
 internal import LupineHTTP
 
-/// Parses the `Retry-After` field (RFC 9110 §10.2.3).
-///
-/// The caller decides whether to wait and retry.
+/// Parses the `Retry-After` field (RFC 9110 §10.2.3), in which a server says how long a client should wait before it retries.
 package enum RetryAfter {
-    /// Returns the number of seconds to wait from `now`. The value is a number of seconds or a date; a past date gives 0. Nil for
-    /// any other value.
+    /// Returns the number of seconds to wait from `now`. The field's value is a number of seconds or a date. Returns 0 for a past
+    /// date, and nil for any other value.
     package static func seconds(of value: String, at now: Date) -> TimeInterval? {
         let text = value.trimmingCharacters(in: .whitespaces)
         guard !text.isEmpty else { return nil }

@@ -4,14 +4,14 @@ import Foundation
 import LupineHTTP
 import LupineTransport
 
-/// The request of a hop in the transport's terms: head, origin, body and options. Checked before a connection is opened;
-/// `SentFields` makes the header fields.
+/// The request of a hop in the form that the transport sends: head, origin, body and options. It is checked before a connection
+/// is opened. `SentFields` makes the header fields.
 struct SendingPlan: Sendable {
     let head: RequestHead
     let origin: Origin
     let options: ExchangeOptions
     let body: BodySource
-    /// The length of the body; nil if unknown.
+    /// The length of the body in bytes; nil if unknown.
     let length: Int64?
 
     /// Creates the plan. Throws if the request cannot be sent.
@@ -25,7 +25,7 @@ struct SendingPlan: Sendable {
             throw .loading(.badURL, url: url, underlying: error)
         }
         let body = try BodySource(hop.body, of: request)
-        // Checked only here, because a load that does not use the network accepts such a request.
+        // GET must not have a body (U-7.1). This is checked only for the network: other hops accept such a request.
         guard method != .get || body.isNone else {
             throw .loading(
                 .dataLengthExceedsMaximum, url: url, reason: "resource exceeds maximum size")
@@ -37,12 +37,12 @@ struct SendingPlan: Sendable {
                 for: url, isWebSocket: hop.isUpgrade,
                 tunnelAuthorizer: hop.tunnelAuthorizer, verifier: hop.verifier,
                 mayIdentify: hop.usesClientIdentity
-            ) { SentFields.sessionFields(to: $0, settings) }
+            ) { host in SentFields.sessionFields(to: host, settings) }
         } catch { throw URLError(error, url: url) }
         let fields: Fields
         do throws(URLRequestError) {
             fields = try SentFields(hop, hasBody: !body.isNone, isPost: method == .post).fields(
-                by: route, settings)
+                over: route, settings)
         } catch { throw .loading(.badURL, url: url, underlying: error) }
         options = Self.options(hop, settings, fields, body, length)
         head = RequestHead(
@@ -56,7 +56,8 @@ struct SendingPlan: Sendable {
 
     // MARK: body
 
-    /// Returns the length of the body; for a stream, the value of the request's `Content-Length`. Nil if unknown.
+    /// Returns the length of the body in bytes; for a stream, the value of the request's `Content-Length`. Returns nil if it is
+    /// unknown.
     private static func length(of body: BodySource, _ request: URLRequest) -> Int64? {
         switch body {
         case .none: 0
@@ -84,6 +85,7 @@ struct SendingPlan: Sendable {
 
     // MARK: options
 
+    /// Returns the time-outs, rates and other options of the exchange.
     private static func options(
         _ hop: HopRequest, _ settings: SessionSettings, _ fields: Fields, _ body: BodySource, _ length: Int64?
     ) -> ExchangeOptions {
@@ -96,7 +98,8 @@ struct SendingPlan: Sendable {
         options.stopsSendingWhenAnswered = true
         options.isWebSocket = hop.isUpgrade
         let expectsContinue = fields[.expect].map { $0.lowercased() == "100-continue" } ?? false
-        // A body of unknown length counts as long.
+        // The load waits for 100 (Continue) before it sends a long body, or if the program has set `Expect`. A body of unknown
+        // length counts as long.
         let isLong = settings.lupine.expectContinueThreshold.map { (length ?? .max) >= $0 } ?? false
         if !body.isNone, expectsContinue || isLong {
             options.continueTimeout = Interval(settings.lupine.continueTimeout)

@@ -3,12 +3,14 @@
 import LupineHTTP
 import LupineTransport
 
-/// Makes the header fields that a hop sends: `Host`, the request's fields in their order except those reserved for the loader
-/// (U-1.7), and then the missing default fields (U-9.1).
+/// Makes the header fields that a hop sends: `Host`, then the request's fields in their order, then the default fields that the
+/// request lacks (U-9.1). Fields that only the loading system may set are left out of the request's fields (U-1.7).
 struct SentFields {
-    /// The fields that the caller or the session has set.
-    let given: HeaderList
+    /// The fields that the program or the session has set.
+    let requestFields: HeaderList
+    /// Whether the connection is to switch from HTTP to another protocol.
     let isUpgrade: Bool
+    /// Whether content codings may be decoded. Otherwise `Accept-Encoding` is not added.
     let mayDecode: Bool
     let hasBody: Bool
     let isPost: Bool
@@ -17,7 +19,7 @@ struct SentFields {
 
     /// Creates the value for the fields of a hop.
     init(_ hop: HopRequest, hasBody: Bool, isPost: Bool) {
-        given = hop.request.headerList
+        requestFields = hop.request.headerList
         isUpgrade = hop.isUpgrade
         mayDecode = hop.mayDecode
         self.hasBody = hasBody
@@ -25,42 +27,47 @@ struct SentFields {
         proxyAuthorization = hop.proxyAuthorization
     }
 
-    private init(given: HeaderList) {
-        self.given = given
+    /// Creates the value for a request without a body that has only these fields.
+    private init(requestFields: HeaderList) {
+        self.requestFields = requestFields
         (isUpgrade, mayDecode, hasBody, isPost, proxyAuthorization) = (false, true, false, false, nil)
     }
 
     /// Returns the fields of a request to `host` that has no body and only the session's own fields. Most requests are like this,
-    /// so the route caches the result for each server. Nil if one of the session's fields cannot be sent.
+    /// so the session's route table caches the result for each server. Returns nil if one of the session's fields cannot be sent.
     static func sessionFields(to host: String, _ settings: SessionSettings) -> Fields? {
-        try? SentFields(given: settings.additionalHeaders).written(to: host, settings)
+        try? SentFields(requestFields: settings.additionalHeaders).allFields(to: host, settings)
     }
 
     /// Returns the fields of a request over `route`.
-    func fields(by route: SessionEngine.Route, _ settings: SessionSettings) throws(URLRequestError) -> Fields
+    func fields(over route: SessionEngine.Route, _ settings: SessionSettings) throws(URLRequestError)
+        -> Fields
     {
-        if let own = route.sessionFields, !isUpgrade, mayDecode, !hasBody, !isPost, proxyAuthorization == nil,
-            given.fields == settings.additionalHeaders.fields
+        // The conditions under which `sessionFields` returns the same fields.
+        let isOrdinary = !isUpgrade && mayDecode && !hasBody && !isPost && proxyAuthorization == nil
+        if let ownFields = route.sessionFields, isOrdinary,
+            requestFields.fields == settings.additionalHeaders.fields
         {
-            return own
+            return ownFields
         }
         let isForProxy = route.proxy != nil && !route.isTunnelled
-        return try written(
+        return try allFields(
             to: route.hostField, proxyAuthorization: isForProxy ? proxyAuthorization : nil, settings)
     }
 
-    /// Returns all fields, checked and in the order in which they are sent.
-    private func written(
+    /// Returns all fields, checked and in the order in which they are sent. Throws if a field cannot be sent.
+    private func allFields(
         to host: String, proxyAuthorization: String? = nil, _ settings: SessionSettings
     ) throws(URLRequestError) -> Fields {
         var fields = Fields()
-        // Reserves room for the given fields, each with ": " and CRLF, and for the fields that are added below.
+        // Reserves room for the request's fields, each with ": " and CRLF (4 bytes), and for the fields that are added below: at
+        // most 8 fields, of about 384 bytes in all.
         fields.reserve(
-            fields: given.fields.count + 8,
-            octets: given.fields.reduce(384) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 })
-        try fields.add(.host, given["Host"] ?? host)
-        // The closure returns whether a given field is left out.
-        try given.add(to: &fields) { name in
+            fields: requestFields.fields.count + 8,
+            octets: requestFields.fields.reduce(384) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 })
+        try fields.add(.host, requestFields["Host"] ?? host)
+        // The closure returns whether a field of the request is left out.
+        try requestFields.add(to: &fields) { name in
             name == .host || name == .upgrade && !isUpgrade || name == .expect && !hasBody
         }
         if let proxyAuthorization { try fields.add(.proxyAuthorization, proxyAuthorization) }

@@ -57,7 +57,7 @@ final class ProtocolLoad: HopLoad {
     }
 
     /// Runs jobs on the serial queue of the task.
-    private var context: ProtocolContext { task.core.protocols }
+    private var context: ProtocolContext { task.core.protocolContext }
 
     // MARK: called by the task driver
 

@@ -159,7 +159,7 @@ extension TaskCore {
     /// Stores the Swift task in which the delegate answers a question of this task, so that both are cancelled together.
     func recordAsyncForm(_ swiftTask: Task<Void, Never>) {
         let isAsking = state.withLock { state in
-            if state.delivery.isAsking { state.asyncAnswers.append(swiftTask) }
+            if state.delivery.isAsking { state.asyncAnswerTasks.append(swiftTask) }
             return state.delivery.isAsking
         }
         // There are two reasons why no question is open. Either this task has been cancelled since it asked; then the Swift task
@@ -171,8 +171,8 @@ extension TaskCore {
     func abandon(_ questions: [any TaskQuestion]) {
         for question in questions { question.abandon() }
         let swiftTasks = state.withLock { state in
-            defer { state.asyncAnswers = [] }
-            return state.asyncAnswers
+            defer { state.asyncAnswerTasks = [] }
+            return state.asyncAnswerTasks
         }
         // `cancel()` runs the program's cancellation handlers on the calling thread. That thread may be an event loop, on which
         // the program's code must not run, so another thread cancels.

@@ -89,7 +89,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     open var delegate: (any URLSessionDelegate)? { core.delegates?.session }
 
     /// The queue on which the delegate and completion handlers are called.
-    open var delegateQueue: OperationQueue { core.queue.operations }
+    open var delegateQueue: OperationQueue { core.queue.operationQueue }
 
     /// A description for the program's use.
     open var sessionDescription: String? {

@@ -3,14 +3,17 @@
 import Foundation
 import LupineTransport
 
-/// Asks the delegates about a challenge, one after the other, until one answers (U-5.8, U-5.9).
+/// Asks the delegates of a task and its session about a challenge, one after the other, until one answers (U-5.8, U-5.9).
 ///
-/// For a challenge about the connection, the session-level method is called first, then the task-level method; for other
-/// challenges, only the task-level method. The task's own delegate precedes the session's. A delegate that does not implement a
-/// method answers `URLCredential.notImplemented` by the default implementation, and the next delegate is asked. No delegate is
-/// asked twice.
+/// The task's own delegate is asked before the session's. For a challenge about the connection, the route calls the session-level
+/// method of a delegate first, and then its task-level method. For other challenges, it calls only the task-level method.
+///
+/// If a delegate does not implement a method, the default implementation answers with `URLCredential.notImplemented`, and the
+/// route calls the next method. No method is called twice.
 struct ChallengeRoute: Sendable {
     private typealias Handler = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+
+    /// A delegate method that may answer the challenge.
     private struct Recipient: Sendable {
         enum Method: Sendable {
             case session(any URLSessionDelegate)
@@ -18,23 +21,33 @@ struct ChallengeRoute: Sendable {
         }
 
         let method: Method
+        /// Whose answer it is: the task's or the session's.
         let responder: ChallengeAnswer.Responder
     }
-    /// The state of the call to one recipient: `passed` when the recipient has answered `notImplemented`, `returned` when the
-    /// call has returned without that answer.
-    private enum Call { case running, passed, returned }
+
+    /// The progress of the call of one recipient.
+    private enum CallProgress {
+        case running
+        /// The recipient has passed the challenge on, by the answer `notImplemented`.
+        case passedOn
+        /// The call has returned, and the recipient had not passed the challenge on.
+        case returned
+    }
 
     private let challenge: URLAuthenticationChallenge
     private let context: CallbackContext
     private let queue: DelegateQueue
     private let answer: @Sendable (ChallengeAnswer) -> Void
+    /// The methods to call, in this order.
     private let recipients: [Recipient]
 
+    /// Creates a route. It calls no delegate before `ask()`.
+    ///
     /// - Parameters:
     ///   - challenge: The challenge.
     ///   - context: The session, the task and its delegates.
-    ///   - queue: The delegate queue, on which the next recipient is called if the previous one answers `notImplemented` after
-    ///     its call has returned.
+    ///   - queue: The delegate queue. If a recipient answers `notImplemented` after its call has returned, the next recipient is
+    ///     called on this queue.
     ///   - answer: Receives the answer, once.
     init(
         _ challenge: URLAuthenticationChallenge, context: CallbackContext, queue: DelegateQueue,
@@ -48,9 +61,11 @@ struct ChallengeRoute: Sendable {
             challenge.protectionSpace.authenticationMethod)
         var recipients: [Recipient] = []
         // If the task's own delegate is also the session's, its answers are valid for the session's connections.
-        let isSameDelegate = context.delegates.own?.session === context.delegates.session?.session
+        let isSameDelegate =
+            context.delegates.ownDelegates?.session === context.delegates.sessionDelegates?.session
         for (delegates, responder) in [
-            (context.delegates.own, ChallengeAnswer.Responder.task), (context.delegates.session, .session),
+            (context.delegates.ownDelegates, ChallengeAnswer.Responder.task),
+            (context.delegates.sessionDelegates, .session),
         ] {
             guard let delegates else { continue }
             let responder = isSameDelegate ? .session : responder
@@ -64,7 +79,7 @@ struct ChallengeRoute: Sendable {
         self.recipients = recipients
     }
 
-    /// The authentication methods of challenges about the connection, which Apple calls session-wide challenges.
+    /// The authentication methods of challenges about the connection. Apple's documentation calls these challenges session-wide.
     private static let connectionMethods: Set = [
         NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate,
         NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
@@ -73,11 +88,11 @@ struct ChallengeRoute: Sendable {
     /// Asks the first recipient. Call on the delegate queue.
     func ask() { ask(from: 0) }
 
-    /// Asks the recipients from the index `first` on, until one does not pass the challenge on during its call. If it passes the
-    /// challenge on later, `ask` continues with the next one then.
+    /// Asks the recipients from the index `first` on. Stops at a recipient that does not pass the challenge on during its call.
+    /// If that recipient passes the challenge on later, `ask` continues with the next one.
     private func ask(from first: Int) {
         for index in recipients.indices.dropFirst(first) {
-            let call = CallState()
+            let call = RecipientCall()
             ask(recipients[index]) { disposition, credential in
                 guard credential === URLCredential.notImplemented else {
                     return answer(
@@ -85,10 +100,11 @@ struct ChallengeRoute: Sendable {
                             disposition: disposition, credential: credential,
                             responder: recipients[index].responder))
                 }
-                if call.pass() { queue.add { ask(from: index + 1) } }
+                if call.passOn() { queue.add { ask(from: index + 1) } }
             }
-            guard call.callReturned() else { return }
+            guard call.returnedAfterPassingOn() else { return }
         }
+        // All recipients have passed the challenge on.
         answer(ChallengeAnswer(disposition: .performDefaultHandling, responder: .session))
     }
 
@@ -96,7 +112,7 @@ struct ChallengeRoute: Sendable {
     private func ask(_ recipient: Recipient, _ handler: @escaping Handler) {
         switch recipient.method {
         case .session(let delegate):
-            // The session-level method does not get the task as an argument.
+            // The session-level method has no parameter for the task, so `challengedTask` makes it known to asynchronous forms.
             AsyncForm.$challengedTask.withValue(context.task.core) {
                 delegate.urlSession(context.session, didReceive: challenge, completionHandler: handler)
             }
@@ -106,24 +122,24 @@ struct ChallengeRoute: Sendable {
         }
     }
 
-    /// Records whether a recipient passes the challenge on, by the answer `notImplemented`, during its call or after it.
-    private final class CallState: Sendable {
-        private let state = Lock(Call.running)
+    /// Records whether a recipient passes the challenge on during its call or after it.
+    private final class RecipientCall: Sendable {
+        private let progress = Lock(CallProgress.running)
 
         /// Records that the recipient has passed the challenge on. Returns true if its call has returned already: the caller then
-        /// has to ask the next recipient.
-        func pass() -> Bool {
-            state.withLock { state in
-                defer { state = .passed }
-                return state == .returned
+        /// has to ask the next recipient. Returns false for a second answer.
+        func passOn() -> Bool {
+            progress.withLock { progress in
+                defer { progress = .passedOn }
+                return progress == .returned
             }
         }
 
         /// Records that the call has returned. Returns whether the recipient has passed the challenge on before that.
-        func callReturned() -> Bool {
-            state.withLock { state in
-                if state == .passed { return true }
-                state = .returned
+        func returnedAfterPassingOn() -> Bool {
+            progress.withLock { progress in
+                if progress == .passedOn { return true }
+                progress = .returned
                 return false
             }
         }

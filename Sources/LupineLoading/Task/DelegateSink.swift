@@ -4,66 +4,68 @@ package import Foundation
 import LupineTransport
 import Synchronization
 
-/// Receives the content and the end of a data task instead of the session's delegate, as long as the delegate would only pass
-/// them on to the consumer. This saves a turn of the delegate queue between connection and consumer. The delegate still gets the
-/// end if one of its calls is in progress or queued at that time.
+/// Receives the content and the end of a data task directly, instead of through the session's delegate, as long as the delegate
+/// would only pass them on to the consumer. This saves a turn of the delegate queue between connection and consumer. The delegate
+/// still receives the end if one of its calls is in progress or queued at that time.
 package protocol TaskConsumer: AnyObject, Sendable {
     /// Whether calls of the delegate about the task would have no other effect than calls of the consumer. Called on any thread;
     /// must not block.
     var isOnlyListener: Bool { get }
-    /// Receives a piece of the content. Called on any thread, in order; must not block.
+    /// Receives a piece of the content. Called on any thread, for one piece after the other; must not block.
     ///
     /// - Parameters:
-    ///   - data: Never empty.
+    ///   - data: The piece, which is never empty.
     ///   - total: The length of the content that the response states; -1 if it states none.
-    ///   - limit: The greatest length that the session collects.
+    ///   - limit: The maximum length that the session collects.
     /// - Returns: False if the content is longer than `limit`; the task then fails.
     func receive(_ data: Data, of total: Int64, upTo limit: CollectedBodyLimit) -> Bool
     /// The task has ended. The last call, on any thread; must not block.
     func end(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics)
 }
 
-/// Delivers content to the delegate in the pieces in which it arrived (T-7), after the delegate has allowed that (U-5.5). If the
-/// task's consumer is the only listener, the sink delivers the content directly to the consumer instead.
+/// Delivers content to the delegate in the pieces in which it arrived (T-7), after the delegate has answered `.allow` for the
+/// response (U-5.5). If the task's consumer is the only listener, the sink delivers the content directly to the consumer instead.
 final class DelegateSink: TaskSink {
-    /// The sink of all tasks without a consumer. Its state never changes.
+    /// The sink of all tasks without a consumer. They can share it, because its state never changes.
     static let shared = DelegateSink()
 
     /// Receives the content instead of the delegate; nil if the delegate always receives it.
     let consumer: (any TaskConsumer)?
+    /// The maximum length of content that goes to the consumer.
     private let limit: CollectedBodyLimit
-    /// Whether the delegate gets everything from now on. Never becomes false again.
-    private let isForDelegate: Atomic<Bool>
+    /// Whether the delegate receives all calls instead of the consumer. Once true, it stays true. The order of memory accesses is
+    /// relaxed, because no other memory depends on this flag.
+    private let delegateReceivesAllCalls: Atomic<Bool>
 
     private init() {
         (consumer, limit) = (nil, .standard)
-        isForDelegate = Atomic(true)
+        delegateReceivesAllCalls = Atomic(true)
     }
 
-    /// Content longer than `limit` is not passed to the consumer.
+    /// Creates the sink of a task with a consumer. The task fails if the content is longer than `limit`.
     init(_ consumer: any TaskConsumer, upTo limit: CollectedBodyLimit) {
         (self.consumer, self.limit) = (consumer, limit)
-        isForDelegate = Atomic(false)
+        delegateReceivesAllCalls = Atomic(false)
     }
 
     var wantsSeparateChunks: Bool { true }
     var defersCallbacks: Bool { true }
 
-    /// The consumer if it is the only listener at this time. Once this has returned nil, it always returns nil: a delegate that
-    /// gets one call gets all later ones.
+    /// The consumer if it is the only listener at this time; otherwise nil. After the first nil it is always nil, because a
+    /// delegate that has received one call has to receive all later ones.
     var onlyListener: (any TaskConsumer)? {
-        guard let consumer, !isForDelegate.load(ordering: .relaxed) else { return nil }
+        guard let consumer, !delegateReceivesAllCalls.load(ordering: .relaxed) else { return nil }
         if consumer.isOnlyListener { return consumer }
-        isForDelegate.store(true, ordering: .relaxed)
+        delegateReceivesAllCalls.store(true, ordering: .relaxed)
         return nil
     }
 
     func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
-        // A task's own delegate is set before the task is resumed, and gets all calls.
-        if task.ownDelegates != nil { isForDelegate.store(true, ordering: .relaxed) }
-        // If the response states a length beyond the limit, the delegate is called too.
+        // A task's own delegate, which the program can set only before it resumes the task, receives all calls.
+        if task.ownDelegates != nil { delegateReceivesAllCalls.store(true, ordering: .relaxed) }
+        // If the response states a length beyond the limit, the delegate receives the calls instead of the consumer.
         if consumer != nil, limit.isExceeded(by: response, to: task.currentRequest) {
-            isForDelegate.store(true, ordering: .relaxed)
+            delegateReceivesAllCalls.store(true, ordering: .relaxed)
         }
         if onlyListener == nil, task.hasDelegate { task.ask(ResponseQuestion(task, about: response)) }
         return .deliver
@@ -75,7 +77,7 @@ final class DelegateSink: TaskSink {
             task.fail(limit.error(of: task.currentRequest?.url))
             return .enough
         }
-        return task.hasDelegate ? task.queue(data) : .more
+        return task.hasDelegate ? task.enqueue(data) : .more
     }
 
     func deliver(_ data: Data, _ context: CallbackContext) {

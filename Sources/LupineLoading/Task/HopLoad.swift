@@ -4,28 +4,29 @@ package import Foundation
 import LupineTLS
 import LupineTransport
 
-/// Carries out one hop of a task: a request and its response. The driver handles redirects, challenges and caching.
+/// Carries out one hop of a task: a request with its response. The driver follows redirects, answers challenges and uses the
+/// cache.
 ///
-/// There is one implementation for each source: the network, a program's `URLProtocol`, `data:` and `file:`. Any thread may call;
-/// no method blocks.
+/// There is one implementation for each source of responses: the network, a program's `URLProtocol`, `data:` URLs and `file:`
+/// URLs. All methods may be called on any thread, and none blocks.
 protocol HopLoad: AnyObject, Sendable {
-    /// Starts the hop. Called once. After `cancel`, the hop ends with the error of that call.
+    /// Starts the hop. Called once. If `cancel` has been called before, the hop ends with the error of that call.
     func start()
-    /// Ends the hop with `error` as soon as possible. The client gets `hopEnded` once, as always. No effect after the end.
+    /// Ends the hop with `error` as soon as possible. The client still receives `hopEnded`, once. No effect after the end.
     func cancel(_ error: URLError)
     /// Resumes after the client has returned `.pause`. No effect at any other time.
     func resumeReading()
-    /// Directs the content after the next `resumeReading()` into the file, as with `.splice`. If the load cannot do that, the
-    /// content still goes to `hopReceivedContent`.
+    /// Directs the content after the next `resumeReading()` into the file, as the plan `.splice` does. If the load cannot do
+    /// that, the content still goes to `hopReceivedContent`.
     func save(into target: FileTarget)
-    /// Discards the rest of the content: the hop ends successfully.
+    /// Discards the rest of the content. The hop then ends successfully.
     func skip()
-    /// Suspends or resumes the hop. A suspended hop sends and receives nothing, and of its time-outs only that for the resource
-    /// runs (U-6.4).
+    /// Suspends or resumes the hop. A suspended hop sends and receives nothing. Of its time-outs, only the resource time-out runs
+    /// meanwhile (U-6.4).
     func setSuspended(_ isSuspended: Bool)
     /// Sets the priority, 0...1, among the hops that wait for a connection (U-9.14).
     func setPriority(_ priority: Float)
-    /// The results of the TLS handshake about both ends of the connection. Set when the response arrives; nil without TLS.
+    /// What the TLS handshake has shown about both ends of the connection. Set when the response arrives; nil without TLS.
     var evidence: PeerEvidence? { get }
 }
 
@@ -40,18 +41,20 @@ enum HopPlan: Sendable {
     case deliver
     /// As `deliver`, but only after `resumeReading()`.
     case pause
-    /// The content is discarded; the hop ends successfully.
+    /// The content is discarded, and the hop ends successfully.
     case skip
-    /// The content goes into the file, by the kernel alone if nothing has to be decoded; `hopSpliced` reports the byte counts.
+    /// The content goes into the file. If nothing has to be decoded, the kernel moves it there. `hopSpliced` reports the byte
+    /// counts.
     case splice(into: FileTarget)
 }
 
-/// The client of a `HopLoad`: the driver. The calls of one hop never overlap. They come on any thread, and must not block. The
-/// client calls each `reply` once, on any thread.
+/// The client of a `HopLoad`: the driver of the task. A hop makes one call at a time, on any thread. The calls must not block.
+/// The client calls each `reply` closure once, on any thread.
 protocol HopLoadClient: AnyObject, Sendable {
-    /// Asks for a stream of the request's body, for the first time or again; only the client can supply it.
+    /// Asks for the stream of a body that only the client can supply. Called each time the body is sent.
     func hopNeedsBodyStream(_ hop: any HopLoad, reply: @escaping @Sendable (BodyStream?) -> Void)
-    /// Reports how many bytes of the body have been handed to the socket in all. `expected` is -1 if the length is unknown.
+    /// Reports how many bytes of the body the kernel has accepted in all. `expected` is the length of the body; -1 if it is
+    /// unknown.
     func hopSent(_ hop: any HopLoad, total: Int64, expected: Int64)
     /// An informational response (1xx) has arrived.
     func hopReceivedInterimResponse(_ hop: any HopLoad, _ response: HTTPURLResponse)
@@ -66,25 +69,25 @@ protocol HopLoadClient: AnyObject, Sendable {
         _ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy
     )
         -> HopPlan
-    /// Whether the client wants each chunk of the transfer coding as a separate piece (T-7). Called when the first chunk has
-    /// arrived.
+    /// Whether the client wants each chunk of a chunked body (RFC 9112 §7.1) as a separate piece (T-7). Called when the first
+    /// chunk has arrived.
     func hopWantsSeparateChunks(_ hop: any HopLoad) -> Bool
     /// Receives a piece of the decoded content: never empty, at most 64 KiB.
     func hopReceivedContent(_ hop: any HopLoad, _ data: Data) -> Demand
-    /// Reports that `count` bytes went directly into the file of the plan.
+    /// Reports that another `count` bytes have been written to the file of the plan.
     func hopSpliced(_ hop: any HopLoad, _ count: Int) -> Demand
-    /// A program's `URLProtocol` reports a redirect (U-17.6). The hop ends when the client calls `skip()`.
+    /// A program's `URLProtocol` has reported a redirect to `request` (U-17.6). The hop ends when the client calls `skip()`.
     func hopRedirected(_ hop: any HopLoad, to request: URLRequest, response: URLResponse)
-    /// A program's `URLProtocol` reports a challenge.
+    /// A program's `URLProtocol` has reported a challenge. The reply is the answer to it.
     func hopChallenged(
         _ hop: any HopLoad, _ challenge: URLAuthenticationChallenge,
         reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
-    /// The connection has switched from HTTP to another protocol, as by a web socket's 101. Returns the handler of the bytes that
-    /// arrive.
+    /// The connection has switched from HTTP to another protocol, as a web socket does after a 101 response. Returns the handler
+    /// of the bytes that arrive.
     func hopUpgraded(_ hop: any HopLoad, _ connection: UpgradedConnection, _ response: HTTPURLResponse)
         -> any UpgradeHandler
-    /// The hop has ended. Called once for each hop that was started or cancelled. An error of the program's code is passed on
-    /// unchanged; any other error is a `URLError` (U-16.4).
+    /// The hop has ended. Called once for each hop that was started or cancelled. `error` is nil after a success. An error of the
+    /// program's code is passed on unchanged; any other error is a `URLError` (U-16.4).
     func hopEnded(_ hop: any HopLoad, _ error: (any Error)?, _ metrics: HopMetrics)
 }
 
@@ -92,5 +95,5 @@ extension HopLoadClient {
     func hopWantsSeparateChunks(_ hop: any HopLoad) -> Bool { false }
 }
 
-/// A body stream that is passed between threads. Only its last owner reads it.
+/// A body stream that is passed between threads. Only the thread or queue that receives it last reads it.
 package typealias BodyStream = UncheckedSendable<InputStream>

@@ -3,18 +3,21 @@
 import Foundation
 import LupineTransport
 
-/// The request and options of one hop over the network. Fixed when the hop is created. A class, so that passing it on retains one
-/// object.
+/// The request of one hop over the network, with its options. They do not change after the hop was created. A class, so that
+/// passing the value on costs one retain.
 final class HopRequest: Sendable {
-    /// The complete request, including additional header fields, cookies, `Authorization` and a cache's validators.
+    /// The complete request, including the session's additional header fields, cookies, `Authorization` and conditional fields of
+    /// the cache.
     let request: URLRequest
     /// The source of the body.
     let body: TaskDefinition.Body
-    /// Whether the connection is to switch from HTTP: 101 is then a final response, and the scheme may be a web socket's.
+    /// Whether the connection is to switch from HTTP to another protocol. A 101 is then a final response, and the scheme may be
+    /// `ws` or `wss`.
     let isUpgrade: Bool
-    /// Whether content codings may be decoded; false for the rest of a resumed download (U-9.11).
+    /// Whether content codings may be decoded. False for a resumed download, whose response is only the rest of the content
+    /// (U-9.11).
     let mayDecode: Bool
-    /// The time left for the whole resource; nil for no limit.
+    /// The rest of the resource time-out, which limits the whole load; nil for no limit.
     let wholeTimeout: Interval?
     /// The priority, 0...1, among hops that wait for a connection.
     let priority: Float
@@ -22,9 +25,9 @@ final class HopRequest: Sendable {
     let loop: EventLoop?
     /// Whether the session's client certificate may be sent to a server that asks for one.
     let usesClientIdentity: Bool
-    /// The value of `Proxy-Authorization`, for a proxy that reads the request.
+    /// The value of `Proxy-Authorization`, for a proxy that reads the request; nil for none.
     let proxyAuthorization: String?
-    /// Answers the challenges of a proxy that is asked for a tunnel.
+    /// Answers the challenges of a proxy that has been asked for a tunnel; nil if there is none.
     let tunnelAuthorizer: TunnelAuthorizer?
     /// Passes the challenges of the hop's connection to the task's delegate; nil if no delegate answers challenges.
     let verifier: TaskPeerVerifier?

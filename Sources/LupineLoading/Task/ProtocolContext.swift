@@ -6,6 +6,6 @@ internal import Dispatch
 final class ProtocolContext: Sendable {
     private let queue = DispatchQueue(label: "lupine.protocol", target: .global())
 
-    /// Runs `work` after all earlier work.
+    /// Runs `work` on the queue, after all work that was added before.
     func run(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
 }

@@ -3,72 +3,74 @@
 import Foundation
 import LupineTransport
 
-/// Callbacks: queues calls, questions and content in the task's `TaskDelivery`, and runs them on the delegate queue.
+/// The callbacks of a task: calls of the delegate, questions to it and content for it. They are queued in the task's
+/// `TaskDelivery`. One turn of the task on the delegate queue then runs all callbacks that are ready.
 extension TaskCore {
-    /// Queues a call of the delegate. The call is dropped if the task is cancelled before it is made.
+    /// Queues a call of the delegate. The call is not made if the task is cancelled before.
     func call(_ call: @escaping @Sendable (CallbackContext) -> Void) {
         if state.withLock({ $0.delivery.add(.call(call)) }) { requestTurn() }
     }
 
-    /// Queues a call that is made on the delegate queue even if the task is cancelled or has completed.
+    /// Queues a call that is made on the delegate queue in any case, even if the task is cancelled or has completed.
     func callUnconditionally(_ call: @escaping @Sendable () -> Void) {
         if state.withLock({ $0.delivery.add(.unconditional(call)) }) { requestTurn() }
     }
 
-    /// Queues a question for the delegate. Later steps wait for the answer.
+    /// Queues a question for the delegate. The steps behind it wait for the answer.
     ///
     /// - Parameters:
-    ///   - fallback: The answer if the task is cancelled before there is one.
+    ///   - fallback: The answer that `completion` receives if the question is abandoned, for example by a cancellation.
     ///   - question: Calls the delegate with a completion handler.
-    ///   - completion: Receives the answer: once, on any thread, and before any step behind the question is run.
+    ///   - completion: Receives the first answer, on any thread, before any step behind the question is run.
     func ask<Answer: Sendable>(
         fallback: Answer,
         _ question: @escaping @Sendable (CallbackContext, @escaping @Sendable (Answer) -> Void) -> Void,
         completion: @escaping @Sendable (Answer) -> Void
     ) {
-        let answer = OneAnswer(completion)
+        let receiver = FirstAnswerReceiver(completion)
         ask(
             ClosureQuestion(
                 ask: { context, openQuestion in
-                    question(context) { given in
-                        answer.give(given)
-                        self.answered(openQuestion)
+                    question(context) { answer in
+                        receiver.receive(answer)
+                        self.markAnswered(openQuestion)
                     }
                 },
-                abandon: { answer.give(fallback) }))
+                abandon: { receiver.receive(fallback) }))
     }
 
-    /// Queues a question for the delegate. Later steps wait until `answered` is called.
+    /// Queues a question for the delegate. The steps behind it wait until `markAnswered` is called.
     func ask(_ question: some TaskQuestion) {
         let (isQueued, needsTurn) = state.withLock { $0.delivery.ask(question) }
         if !isQueued { question.abandon() }
         if needsTurn { requestTurn() }
     }
 
-    /// Marks a question as answered, so that the steps behind it are run.
-    func answered(_ question: some TaskQuestion) {
+    /// Records that a question was answered, so that the steps behind it are run.
+    func markAnswered(_ question: some TaskQuestion) {
         let needsTurn = state.withLock { state in
-            let needsTurn = state.delivery.answered(question)
-            // The Swift tasks that could have answered no longer have to be cancelled together with this task.
-            if !state.asyncAnswers.isEmpty, !state.delivery.isAsking { state.asyncAnswers = [] }
+            let needsTurn = state.delivery.markAnswered(question)
+            // The question is closed: cancelling this task does not have to cancel the Swift tasks that could have answered.
+            if !state.asyncAnswerTasks.isEmpty, !state.delivery.isAsking { state.asyncAnswerTasks = [] }
             return needsTurn
         }
         if needsTurn { requestTurn() }
     }
 
-    /// Queues a piece of content for `TaskSink.deliver`. Returns the demand for the load: `.pause` if much content is queued.
-    func queue(_ data: Data) -> Demand {
+    /// Queues a piece of content for `TaskSink.deliver`. Returns the demand for the load: `.pause` if much content is queued,
+    /// otherwise `.more`.
+    func enqueue(_ data: Data) -> Demand {
         let (needsTurn, pauses) = state.withLock { $0.delivery.add(data) }
         if needsTurn { requestTurn() }
         return pauses ? .pause : .more
     }
 
-    /// Holds content back, or delivers it again. While content is held, the load stops reading when much of it is queued.
+    /// Holds content back, or delivers it again. While content is held back, the load stops reading when much of it is queued.
     func holdContent(_ isHeld: Bool) {
         if state.withLock({ $0.delivery.holdContent(isHeld) }) { requestTurn() }
     }
 
-    /// Declares that the delegate only collects the content, so that pieces may be joined. If there is a consumer, it gets the
+    /// Declares that the delegate only collects the content. Pieces may then be joined. If there is a consumer, it receives the
     /// content instead of the delegate.
     func collectContent(for consumer: (any TaskConsumer)?, upTo limit: CollectedBodyLimit) {
         let sink = consumer.map { DelegateSink($0, upTo: limit) }
@@ -80,34 +82,35 @@ extension TaskCore {
 
     /// Abandons the open question and drops the steps behind it, because the load has timed out or was cancelled.
     func abandonOpenQuestion() {
-        let (dropped, needsTurn) = drop { $0.delivery.abandonOpenQuestion() }
-        release(dropped)
+        let (dropped, needsTurn) = dropSteps { $0.delivery.abandonOpenQuestion() }
+        abandonAndRelease(dropped)
         if needsTurn { requestTurn() }
     }
 
-    /// Applies `change`, which drops steps, and returns those steps, for `release`. They may hold objects of the program's, which
-    /// must not be deallocated on the calling thread.
-    private func drop(
+    /// Applies `change`, which drops steps, and returns the dropped steps and whether a turn has to be requested. The caller
+    /// passes the steps to `abandonAndRelease`. They may retain objects of the program, which must not be deallocated on the
+    /// calling thread.
+    private func dropSteps(
         _ change: (inout State) -> (abandoned: [any TaskQuestion], needsTurn: Bool)
-    ) -> (DroppedCalls, needsTurn: Bool) {
+    ) -> (dropped: DroppedCalls, needsTurn: Bool) {
         let (result, delivery, cause) = state.withLock { state in
-            // Copies of what `change` replaces: they retain the dropped steps.
+            // Copies of the members that `change` replaces. They retain the dropped steps.
             let (delivery, cause) = (state.delivery, state.outcome?.cause)
             return (change(&state), delivery, cause)
         }
         return (DroppedCalls(result.abandoned, delivery, cause), result.needsTurn)
     }
 
-    /// Abandons the dropped questions, and releases the dropped steps on the delegate queue. Without a question, nothing was
-    /// dropped.
-    private func release(_ dropped: DroppedCalls) {
+    /// Abandons the dropped questions, and releases the dropped steps on the delegate queue.
+    private func abandonAndRelease(_ dropped: DroppedCalls) {
+        // Steps are dropped only together with a question.
         if dropped.isEmpty { return }
         abandon(dropped.abandoned)
         queue?.add { dropped.releaseContents() }
     }
 
-    /// Drops the queued steps after a cancellation: only the end is reported (U-5.3). Dropped steps may hold objects of the
-    /// program's, which are released outside of the lock.
+    /// Drops the queued steps after a cancellation, so that only the end is reported (U-5.3). Dropped steps may retain objects of
+    /// the program, which are released outside of the lock.
     func dropCalls() {
         // The ignored element retains the dropped steps until the lock is released.
         let ((abandoned, needsTurn), _) = state.withLock { state in
@@ -118,22 +121,24 @@ extension TaskCore {
         if needsTurn { requestTurn() }
     }
 
-    /// Adds a turn of this task to the delegate queue.
+    /// Adds a job to the delegate queue that runs the ready steps of this task.
     private func requestTurn() { queue?.add { self.runTurn() } }
 
-    /// Whether the task has a delegate.
+    /// Whether the task or its session has a delegate.
     var hasDelegate: Bool { state.withLock { $0.ownDelegates != nil || $0.sessionHasDelegate } }
 
-    /// Records the end of the load, and requests the turn that finishes the task. The task finishes on the calling thread instead
-    /// if its consumer is the only listener, or if it has no delegate and its sink completes on any thread.
+    /// Records the end of the load, and requests the turn on the delegate queue that finishes the task. In two cases the task
+    /// finishes on the calling thread instead: if its consumer is the only listener, or if it has no delegate and its sink may
+    /// complete on any thread.
     func end(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
         if let sink = state.withLock({ $0.sink }) as? DelegateSink, let consumer = sink.onlyListener,
-            endDirectly(consumer, error, metrics)
+            endForConsumer(consumer, error, metrics)
         {
             return
         }
         let needsQueue = hasDelegate
         let (needsTurn, isDirect, isAsking) = state.withLock { state in
+            // Only the first end counts.
             guard state.outcome == nil else { return (false, false, false) }
             state.outcome = Outcome(cause: error, metrics: metrics)
             let isAsking = state.delivery.isAsking
@@ -142,8 +147,8 @@ extension TaskCore {
         if isAsking { limitWaitForAnswer() }
         if !needsTurn { return }
         guard isDirect else { return requestTurn() }
-        // The resumed caller may release the task and the session at once. The queue retains them, so that objects which the
-        // program attached to them are deallocated there and not on this thread.
+        // The Swift task that awaits the end may release the task and the session at once. The queue retains them a little
+        // longer, so that objects which the program has attached to them are deallocated on the queue and not on this thread.
         let session = state.withLock { $0.session }
         queue?.add { withExtendedLifetime((self, session)) {} }
         runTurn(onAnyThread: true)
@@ -151,18 +156,18 @@ extension TaskCore {
 
     /// Completes the task for its consumer on the calling thread, and returns true. Does nothing and returns false if the load
     /// has ended before, if a step or turn is queued, or if the task has a delegate of its own or a progress object.
-    private func endDirectly(
+    private func endForConsumer(
         _ consumer: any TaskConsumer, _ cause: (any Error)?, _ metrics: URLSessionTaskMetrics
     ) -> Bool {
         let completion = state.withLock { state -> State.Completion? in
             guard state.outcome == nil, state.ownDelegates == nil, state.progress == nil,
-                state.delivery.endDirectly()
+                state.delivery.finishWithoutTurn()
             else { return nil }
             state.outcome = Outcome(cause: cause, metrics: metrics, error: cause)
             return state.complete()
         }
         guard let completion else { return false }
-        completion.alarm?()
+        completion.cancelAnswerTimeout?()
         consumer.end(completion.error, metrics)
         if let participants = state.withLock({ $0.takeParticipants() }) {
             participants.session.core.taskFinished(identifier, of: participants.session)
@@ -170,40 +175,42 @@ extension TaskCore {
         return true
     }
 
-    /// Limits the wait for the delegate's answer after the end of the load to the resource time-out (U-5.10).
+    /// After the end of the load, limits the wait for the delegate's answer: it ends when the resource time-out expires (U-5.10).
     private func limitWaitForAnswer() {
         guard let load = state.withLock({ $0.load }) else { return }
         let cancel = load.atResourceTimeout { [weak self] error in self?.answerTimedOut(error) }
+        // The task may have finished, or have set a limit on another thread, meanwhile.
         let isUnneeded = state.withLock { state in
-            if state.load == nil || state.alarm != nil { return true }
-            state.alarm = cancel
+            if state.load == nil || state.cancelAnswerTimeout != nil { return true }
+            state.cancelAnswerTimeout = cancel
             return false
         }
         if isUnneeded { cancel() }
     }
 
-    /// The resource time-out has expired after the end of the load: abandons the questions, and the task completes with `error`.
+    /// Called when the resource time-out expires after the end of the load. Abandons the open and queued questions; the task then
+    /// completes with `error`.
     private func answerTimedOut(_ error: URLError) {
-        let (dropped, needsTurn) = drop { state in
+        let (dropped, needsTurn) = dropSteps { state in
             if state.delivery.hasQuestion { state.outcome?.cause = error }
-            return state.delivery.expire()
+            return state.delivery.abandonQuestions()
         }
-        release(dropped)
+        abandonAndRelease(dropped)
         if needsTurn { requestTurn() }
     }
 
-    /// Runs everything that is ready, on the delegate queue.
+    /// Runs all steps that are ready. Called on the delegate queue, unless `onAnyThread` is true.
     ///
-    /// - Parameter onAnyThread: Whether the calling thread is not the delegate queue's. Steps that may call the program then
-    ///   remain for the queue.
+    /// - Parameter onAnyThread: Whether the calling thread may be another one than the delegate queue's. Steps that may call the
+    ///   program then remain for the queue.
     private func runTurn(onAnyThread: Bool = false) {
         var context: CallbackContext?
         while true {
-            // The participants are nil unless this is the first step, or the previous one has converted the task, as a delegate's
-            // `.becomeDownload` does.
+            // The participants are nil if they are those of `context`. They are set for the first step, and after a step that has
+            // converted the task, as the delegate's answer `.becomeDownload` does.
             let (action, participants) = state.withLock { state in
                 if onAnyThread, state.ownDelegates != nil || state.delivery.isNextUnconditional {
-                    // No action: the rest runs on the delegate queue.
+                    // No action: the remaining steps run on the delegate queue.
                     return (TaskDelivery.Action?.none, CallbackContext.Participants?.none)
                 }
                 let action = state.delivery.takeNext()
@@ -221,6 +228,7 @@ extension TaskCore {
                 if resumes { resumeReading() }
                 if let context { context.sink.deliver(data, context) }
             case .end:
+                // The sink may queue more calls and content before it returns the task's error.
                 let (cause, sink) = state.withLock { ($0.outcome?.cause, $0.sink) }
                 if let error = sink.ended(self, cause) { state.withLock { $0.outcome?.error = error } }
             case .finish: if let context { finish(context) }
@@ -228,11 +236,12 @@ extension TaskCore {
         }
     }
 
-    /// Asks the question. If the load has ended and the delegate has not answered when it returns, limits the wait.
+    /// Asks the question. If the load has ended and the delegate has not answered during the call, limits the wait for the
+    /// answer.
     private func askDelegates(_ question: any TaskQuestion, _ context: CallbackContext) {
         question.ask(context)
         let needsLimit = state.withLock { state in
-            state.outcome != nil && state.alarm == nil && state.delivery.isAsking
+            state.outcome != nil && state.cancelAnswerTimeout == nil && state.delivery.isAsking
         }
         if needsLimit { limitWaitForAnswer() }
     }
@@ -242,7 +251,7 @@ extension TaskCore {
         let (metrics, progress, completion) = state.withLock { state in
             (state.outcome?.metrics, state.progress, state.complete())
         }
-        completion.alarm?()
+        completion.cancelAnswerTimeout?()
         if let progress { Self.complete(progress) }
         if let metrics {
             context.delegates.task?.urlSession(
@@ -250,8 +259,8 @@ extension TaskCore {
         }
         assertNoLockIsHeld()
         completion.sink.completed(context, completion.error)
-        // `context` retains the participants, so that they are not deallocated under the lock, nor later by the thread that
-        // releases the task.
+        // `context` retains the participants until this method returns. They are therefore not deallocated under the lock, nor
+        // later on the thread that releases the task.
         if state.withLock({ $0.takeParticipants() }) != nil {
             context.session.core.taskFinished(identifier, of: context.session)
         }
@@ -264,35 +273,40 @@ extension TaskCore.State {
         let error: (any Error)?
         let sink: any TaskSink
         /// Cancels the time limit for the delegate's answer.
-        let alarm: SessionClock.Cancel?
+        let cancelAnswerTimeout: SessionClock.Cancel?
         let loadFactory: TaskCore.LoadFactory?
         let load: (any TaskLoad)?
     }
 
-    /// Moves the task to the state `completed`, and takes its objects out of the state.
+    /// Moves the task to the state `completed`. Removes and returns the objects that the task does not need after that.
     fileprivate mutating func complete() -> Completion {
         error = outcome?.error
         if machine.handle(.finish) == .completeCancelled {
-            error = sink.errorOfCancelled(error, URLError.cancelled(url: currentRequest?.url))
+            error = sink.errorOfCancelledTask(error, URLError.cancelled(url: currentRequest?.url))
         }
         return Completion(
-            error: error, sink: sink, alarm: alarm.take(), loadFactory: loadFactory.take(), load: load.take())
+            error: error, sink: sink, cancelAnswerTimeout: cancelAnswerTimeout.take(),
+            loadFactory: loadFactory.take(), load: load.take())
     }
 
-    /// Removes and returns the session, the delegates and the sink of a completed task; the sink may hold an object that holds
-    /// the task. Returns nil if they have been removed before.
+    /// Removes and returns the session, the delegates and the sink of a completed task. The sink is removed because it may retain
+    /// an object that retains the task. Returns nil if they have been removed before.
     fileprivate mutating func takeParticipants() -> CallbackContext.Participants? {
         defer { (publicTask, session, ownDelegates, sink) = (nil, nil, nil, DelegateSink.shared) }
         guard let publicTask, let session else { return nil }
-        return CallbackContext.Participants(session: session, task: publicTask, sink: sink, own: ownDelegates)
+        return CallbackContext.Participants(
+            session: session, task: publicTask, sink: sink, ownDelegates: ownDelegates)
     }
 }
 
-/// The dropped steps of a task, until the delegate queue releases them.
+/// Retains the dropped steps of a task until the delegate queue releases them.
 private final class DroppedCalls: Sendable {
     private struct Contents: Sendable {
+        /// The dropped questions.
         let abandoned: [any TaskQuestion]
+        /// The delivery before the change, which retains the dropped steps.
         let delivery: TaskDelivery
+        /// The replaced error of the load.
         let cause: (any Error)?
     }
 
@@ -305,8 +319,9 @@ private final class DroppedCalls: Sendable {
         contents = Lock(Contents(abandoned: abandoned, delivery: delivery, cause: cause))
     }
 
+    /// The dropped questions; empty after `releaseContents`.
     var abandoned: [any TaskQuestion] { contents.withLock { $0?.abandoned ?? [] } }
 
-    /// Releases the contents on the calling thread.
+    /// Releases the contents on the calling thread, outside of the lock.
     func releaseContents() { _ = contents.withLock { $0.take() } }
 }

@@ -3,9 +3,9 @@
 import Foundation
 import LupineTransport
 
-/// The program's operations on a task. They make no callback before they return (T-1).
+/// The operations that the program calls on a task. None makes a callback before it returns (T-1).
 extension TaskCore {
-    /// Starts the task, or continues it.
+    /// Starts the task, or continues it after a suspension.
     func resume() {
         let (action, isUnadmitted) = state.withLock { state in
             (state.machine.handle(.resume), state.isUnadmitted)
@@ -14,7 +14,7 @@ extension TaskCore {
         case .start:
             if isUnadmitted { endUnadmitted() } else { startLoad() }
         case .setSuspended: passSuspension()
-        case .none, .stop, .endUnstarted, .complete, .completeCancelled: break
+        case .none, .cancelLoad, .endUnstarted, .complete, .completeCancelled: break
         }
     }
 
@@ -26,14 +26,15 @@ extension TaskCore {
 
     /// Cancels the task.
     ///
-    /// - Parameter first: Called on the delegate queue before the task completes, or later if the task has completed already.
+    /// - Parameter first: A closure that is called on the delegate queue before the task completes. If the task has completed
+    ///   already, it is still called.
     func cancel(first: (@Sendable () -> Void)? = nil) {
         if let first { callUnconditionally(first) }
         let (action, load, isUnadmitted) = state.withLock { state in
             (state.machine.handle(.cancel), state.load, state.isUnadmitted)
         }
         switch action {
-        case .stop:
+        case .cancelLoad:
             dropCalls()
             load?.cancel(cancellation)
         case .endUnstarted:
@@ -49,7 +50,8 @@ extension TaskCore {
         state.withLock { $0.sink }.askForResumeData(self, handler)
     }
 
-    /// Ends the load with an error that is not the program's cancellation. The task completes with `error`.
+    /// Ends the load with `error`, and the task completes with that error. Used for failures, not for a cancellation by the
+    /// program.
     func fail(_ error: URLError) { state.withLock { $0.load }?.cancel(error) }
 
     /// Resumes reading after a sink has returned `.pause`.
@@ -62,6 +64,7 @@ extension TaskCore {
         get { state.withLock { $0.priority } }
         set {
             guard !newValue.isNaN else { return }
+            // The range of priorities is 0...1.
             let priority = min(max(newValue, 0), 1)
             let load = state.withLock { state in
                 state.priority = priority
@@ -72,7 +75,7 @@ extension TaskCore {
     }
 
     /// Makes the task prefer connections of the preference's loop. Call before the task is resumed.
-    func prefer(_ preference: LoopPreference) { state.withLock { $0.preference = preference } }
+    func prefer(_ preference: LoopPreference) { state.withLock { $0.loopPreference = preference } }
 
     /// The error that a cancelled task completes with.
     var cancellation: URLError { URLError.cancelled(url: currentRequest?.url) }
@@ -83,46 +86,48 @@ extension TaskCore {
     private func startLoad() {
         guard let loadFactory = state.withLock({ $0.loadFactory.take() }) else { return }
         let load = loadFactory.load(for: self)
-        let (priority, isCancelled, preference) = state.withLock { state in
+        let (priority, isCancelled, loopPreference) = state.withLock { state in
             state.load = load
-            return (state.priority, state.machine.state == .cancelling, state.preference)
+            return (state.priority, state.machine.state == .cancelling, state.loopPreference)
         }
-        // `LoopPreference()` is that of the calling thread.
-        if let loop = preference?.loop ?? LoopPreference().loop { load.prefer(loop) }
+        // `LoopPreference()` is the preference of the calling thread.
+        if let loop = loopPreference?.loop ?? LoopPreference().loop { load.prefer(loop) }
         if priority != URLSessionTask.defaultPriority { load.setPriority(priority) }
+        // The program may have cancelled or suspended the task while the load was being made.
         if isCancelled { load.cancel(cancellation) }
         load.start()
         passSuspension(lastPassed: false)
     }
 
-    /// Passes the suspension to the load until it is unchanged afterwards: other threads may change and pass it at the same time.
+    /// Passes the suspension to the load, and repeats that until the suspension has not changed meanwhile. Other threads may
+    /// change the suspension and pass it on at the same time.
     ///
-    /// - Parameter lastPassed: The value that the load got before; nil if unknown.
+    /// - Parameter lastPassed: The suspension that was last passed to the load; nil if unknown.
     private func passSuspension(lastPassed: Bool? = nil) {
-        var passed = lastPassed
+        var lastPassed = lastPassed
         while true {
             let (load, isSuspended) = state.withLock { state in
                 (state.load, state.machine.state == .suspended)
             }
-            guard let load, isSuspended != passed else { return }
+            guard let load, isSuspended != lastPassed else { return }
             load.setSuspended(isSuspended)
-            passed = isSuspended
+            lastPassed = isSuspended
         }
     }
 
-    /// Ends a task that was cancelled before it was started. The sink and the delegate get the end as that of any other task
-    /// (T-4).
+    /// Ends a task that was cancelled before it was started. The sink and the delegate receive its end like the end of any other
+    /// task (T-4).
     private func endUnstarted() {
         driverEnded(
             cancellation,
             URLSessionTaskMetrics(hops: [], redirectCount: 0, created: created, completed: Date()))
     }
 
-    /// Ends a task of an invalid session. Only its completion handler is called, and no delegate (U-4.4).
+    /// Ends a task that was created in an invalid session. Its completion handler is called, but no delegate (U-4.4).
     private func endUnadmitted() {
         let error = cancellation
         let (sink, publicTask, session) = state.withLock { state in
-            // The action is discarded, because there is no load with a result.
+            // The action is ignored: it completes the task with the result of its load, and this task has no load.
             _ = state.machine.handle(.finish)
             state.error = error
             defer { (state.unadmittedTask, state.session) = (nil, nil) }
@@ -130,7 +135,7 @@ extension TaskCore {
         }
         guard let publicTask, let session else { return }
         let participants = CallbackContext.Participants(
-            session: session, task: publicTask, sink: sink, own: nil)
+            session: session, task: publicTask, sink: sink, ownDelegates: nil)
         callUnconditionally { sink.completed(CallbackContext(participants, callsDelegates: false), error) }
     }
 }

@@ -3,9 +3,9 @@
 import Foundation
 import LupineTransport
 
-/// Handles the calls of the driver: passes content to the sink, and questions to the delegate.
+/// Receives the calls of the driver. The task passes content to its sink and questions to the delegate.
 extension TaskCore: TaskDriverClient {
-    /// The task object, which exists from `begin` to the end of the task. At any other time, a new object.
+    /// The task object, which exists from `begin` to the end of the task; at any other time, a new object.
     var driverTask: URLSessionTask { publicTask ?? URLSessionTask(self) }
     var driverIdentifier: Int? { identifier }
 
@@ -30,7 +30,7 @@ extension TaskCore: TaskDriverClient {
     }
 
     /// Replaces the current request. The previous one is released outside of the lock, because its body and attached properties
-    /// are the program's.
+    /// are objects of the program.
     func driverWillSend(_ request: URLRequest, authorization: String?) {
         var request: URLRequest? = request
         state.withLock { state in
@@ -39,7 +39,7 @@ extension TaskCore: TaskDriverClient {
         }
     }
 
-    /// The current request with the answer to a challenge that was sent, which `currentRequest` does not contain.
+    /// The current request with the answer to a challenge that was sent with it. `currentRequest` does not contain the answer.
     var sentRequest: URLRequest? {
         let (request, authorization) = state.withLock { ($0.currentRequest, $0.sentAuthorization) }
         guard var request, let authorization else { return request }
@@ -105,32 +105,34 @@ extension TaskCore: TaskDriverClient {
 
     func driverSent(total: Int64, expected: Int64) {
         let hasDelegate = hasDelegate
-        let (isFirst, progress) = state.withLock { state in
+        let (needsCall, progress) = state.withLock { state in
             state.counts.sent = total
             state.counts.expectedToSend = expected
-            let isFirst = state.unreportedSent == nil
-            state.unreportedSent = SentReport(total: total, expected: expected)
-            return (isFirst, Self.progressUpdate(state.progress, state.counts))
+            // If a report is queued already, it includes these bytes.
+            let needsCall = state.pendingSentReport == nil
+            state.pendingSentReport = SentReport(total: total, expected: expected)
+            return (needsCall, Self.progressUpdate(state.progress, state.counts))
         }
-        progress?.show()
-        guard isFirst, hasDelegate else { return }
+        progress?.apply()
+        guard needsCall, hasDelegate else { return }
         call { $0.task.core.reportSent($0) }
     }
 
     /// Reports the bytes that were sent since the last report, in one call of the delegate (U-7.7).
     private func reportSent(_ context: CallbackContext) {
-        let (report, reported) = state.withLock { state in
+        let (report, reportedBytes) = state.withLock { state in
+            // The values are returned as they were before this change.
             defer {
-                state.reportedSent = state.unreportedSent?.total ?? state.reportedSent
-                state.unreportedSent = nil
+                state.reportedSentBytes = state.pendingSentReport?.total ?? state.reportedSentBytes
+                state.pendingSentReport = nil
             }
-            return (state.unreportedSent, state.reportedSent)
+            return (state.pendingSentReport, state.reportedSentBytes)
         }
         guard let report else { return }
         // A smaller total than before means that the body is sent again from its beginning.
-        let new = report.total >= reported ? report.total - reported : report.total
+        let newBytes = report.total >= reportedBytes ? report.total - reportedBytes : report.total
         context.delegates.task?.urlSession(
-            context.session, task: context.task, didSendBodyData: new, totalBytesSent: report.total,
+            context.session, task: context.task, didSendBodyData: newBytes, totalBytesSent: report.total,
             totalBytesExpectedToSend: report.expected)
     }
 
@@ -143,16 +145,17 @@ extension TaskCore: TaskDriverClient {
     }
 
     func driverReceivedResponse(_ response: URLResponse) -> HopPlan {
-        // The response may be of a class of the program's, which must not be called under the lock.
+        // The response may be of a class of the program, which must not be called under the lock.
         let length = response.expectedContentLength
         // Swapped, so that the previous response is released outside of the lock.
-        var swapped: URLResponse? = response
+        var replacedResponse: URLResponse? = response
         let (sink, progress) = state.withLock { state in
-            swap(&state.response, &swapped)
+            swap(&state.response, &replacedResponse)
+            // The response to HEAD has no content, whatever length it states.
             state.counts.expectedToReceive = state.currentRequest?.httpMethod == "HEAD" ? 0 : length
             return (state.sink, Self.progressUpdate(state.progress, state.counts))
         }
-        progress?.show()
+        progress?.apply()
         return sink.receivedResponse(self, response)
     }
 
@@ -175,7 +178,7 @@ extension TaskCore: TaskDriverClient {
             state.counts.received += Int64(bytes)
             return (state.sink, Self.progressUpdate(state.progress, state.counts))
         }
-        progress?.show()
+        progress?.apply()
         return sink
     }
 
@@ -185,23 +188,23 @@ extension TaskCore: TaskDriverClient {
         state.withLock { $0.sink }.willCache(self, proposal, reply: reply)
     }
 
-    /// Whether a delegate is asked whether, and in which form, the response is stored.
+    /// Whether a delegate is asked which response is stored in the cache.
     var asksWhatIsStored: Bool {
         state.withLock { $0.ownDelegates != nil || $0.sessionHasDelegate && !$0.storesWithoutAsking }
     }
 
     func driverUpgraded(_ connection: UpgradedConnection, _ response: HTTPURLResponse) -> any UpgradeHandler {
         // Swapped, so that the previous response is released outside of the lock.
-        var swapped: URLResponse? = response
+        var replacedResponse: URLResponse? = response
         let sink = state.withLock { state in
-            swap(&state.response, &swapped)
+            swap(&state.response, &replacedResponse)
             return state.sink
         }
         return sink.upgraded(self, connection, response)
     }
 
     func driverEnded(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
-        // Only these two errors can end the load while the delegate is asked; its answer no longer matters then (U-5.10).
+        // Only these two errors can end the load while the delegate is being asked. Its answer has no effect then (U-5.10).
         if let error = error as? URLError, error.code == .timedOut || error.code == .cancelled {
             abandonOpenQuestion()
         }
@@ -209,9 +212,9 @@ extension TaskCore: TaskDriverClient {
     }
 }
 
-/// Passes the challenges of the task's connections to the delegate like all others.
+/// Passes the challenges of the task's connections to the delegate, as it passes the challenges of servers and proxies.
 extension TaskCore: ServerTrustChallenger {
-    /// Nil also if the task's own delegate is the session's.
+    /// The task's own delegate; nil if it has none or if that is also the session's delegate.
     var ownDelegate: (any URLSessionDelegate)? {
         let (own, session) = state.withLock { ($0.ownDelegates?.session, $0.session) }
         return own === session?.core.delegates?.session ? nil : own

@@ -3,17 +3,21 @@
 import Foundation
 import LupineTransport
 
-/// The implementation of `URLSessionTask`: the state of a task, and the calls that are queued for the delegate queue.
+/// The implementation of `URLSessionTask`: it holds the state of a task, and the calls that are queued for the delegate queue.
 ///
-/// One lock guards the state; nothing is called under the lock. The core retains its task object and its session from `begin` to
-/// the last call of the task, and the load from `resume` to its end, so that an unfinished task stays alive even if nothing else
-/// retains it.
+/// One lock guards the state, and no other object is called under the lock. The core retains its task object and its session from
+/// `begin` to the last call of the task, and its load from `resume` to the end of the load. An unfinished task therefore stays
+/// alive even if nothing else retains it.
 final class TaskCore: Sendable {
-    /// Byte counts as the program sees them.
+    /// The byte counts that the program can read.
     struct Counts: Sendable {
+        /// The number of bytes of content that have been received.
         var received: Int64 = 0
+        /// The number of bytes of the body that have been sent.
         var sent: Int64 = 0
+        /// The length of the content; -1 if it is unknown.
         var expectedToReceive: Int64 = NSURLSessionTransferSizeUnknown
+        /// The length of the body; -1 if it is unknown.
         var expectedToSend: Int64 = 0
     }
 
@@ -26,36 +30,44 @@ final class TaskCore: Sendable {
         var description: String?
     }
 
+    /// The state of the task, which the lock guards.
     struct State {
+        /// Decides the task's public state: suspended, running, canceling or completed.
         var machine = TaskMachine()
+        /// The calls, questions and content that are queued for the delegate queue.
         var delivery = TaskDelivery()
         /// The task object, from `begin` to the last call of the task; nil for an unadmitted task.
         var publicTask: URLSessionTask?
-        /// The task object of a task that its session has not admitted.
+        /// The task object if the session has not admitted the task.
         weak var unadmittedTask: URLSessionTask?
+        /// The session, from `begin` to the last call of the task.
         var session: URLSession?
-        /// Whether the session has not admitted the task: it was created in a session that was invalid already (U-4.4).
+        /// Whether the session has not admitted the task, because the session was invalid when the task was created (U-4.4).
         var isUnadmitted = false
+        /// Receives the response and the end of the task.
         var sink: any TaskSink
-        /// Makes the load; nil once the load is made or the task has finished. The factory holds the session's context, which
-        /// must not live as long as the program retains the task.
+        /// Makes the load. Nil once the load has been made or the task has finished, because the factory retains the session's
+        /// context, which must not live as long as the program retains the task.
         var loadFactory: LoadFactory?
+        /// The running load; nil before the task is resumed and after it has finished.
         var load: (any TaskLoad)?
         var currentRequest: URLRequest?
         /// The value of `Authorization` that was sent with the current request as the answer to a challenge.
         var sentAuthorization: String?
         var response: URLResponse?
+        /// The error that the task has completed with.
         var error: (any Error)?
         /// The task's own delegate; nil if the program has set none.
         var ownDelegates: DelegateSet?
-        /// Whether the delegate only collects the content, so that pieces may be joined.
+        /// Whether the delegate only collects the content. Pieces may then be joined.
         var delegateOnlyCollects = false
         /// The credential that the program has set on the task to answer challenges.
         var credential: URLCredential?
-        /// The judges of the task on whose behalf this task loads; nil for other tasks.
+        /// The judges of the task on whose behalf this task loads. They decide whether servers are trusted. Nil if this task
+        /// loads for itself.
         var principalJudges: [ObjectToken]?
-        /// The Swift tasks in which a delegate's asynchronous method answers the open question.
-        var asyncAnswers: [Task<Void, Never>] = []
+        /// The Swift tasks in which asynchronous methods of the delegate answer the open question.
+        var asyncAnswerTasks: [Task<Void, Never>] = []
         /// Whether a redirect has led to another origin than that of the original request.
         var hasLeftOrigin = false
         /// Whether the session was created with a delegate, which it retains as long as it has tasks.
@@ -63,28 +75,30 @@ final class TaskCore: Sendable {
         /// Whether the response is stored unchanged, without asking the session's delegate.
         var storesWithoutAsking = false
         var priority = URLSessionTask.defaultPriority
-        /// The loop whose connections are preferred; nil prefers the loop whose job first resumes the task.
-        var preference: LoopPreference?
+        /// The loop whose connections are preferred. If nil, that is the loop on which the task is first resumed.
+        var loopPreference: LoopPreference?
         var counts = Counts()
         var hints = Hints()
+        /// The progress object; nil until the program reads it.
         var progress: Progress?
         /// The outcome of the load; nil until the load has ended.
         var outcome: Outcome?
         /// Cancels the time limit for the delegate's answer after the end of the load; nil if there is none.
-        var alarm: SessionClock.Cancel?
-        /// The progress of sending that has not been reported to the delegate.
-        var unreportedSent: SentReport?
-        /// The number of bytes of this transmission that has been reported to the delegate.
-        var reportedSent: Int64 = 0
+        var cancelAnswerTimeout: SessionClock.Cancel?
+        /// The progress of sending that is still to be reported to the delegate; nil if there is none.
+        var pendingSentReport: SentReport?
+        /// The number of bytes of the body that has been reported to the delegate.
+        var reportedSentBytes: Int64 = 0
         /// Created when a program's `URLProtocol` is first called for the task.
-        var protocols: ProtocolContext?
+        var protocolContext: ProtocolContext?
 
-        /// Returns the participants of callbacks unless `context` still has them: after a conversion the task object is another
-        /// one. Nil also if there is no task object.
+        /// Returns the participants of callbacks, or nil if `context` has the same ones. They change when the task is converted,
+        /// for example into a download task, because the converted task has another task object. Nil also if there is no task
+        /// object.
         func participants(ifNewSince context: CallbackContext?) -> CallbackContext.Participants? {
             guard let publicTask, let session, publicTask !== context?.task else { return nil }
             return CallbackContext.Participants(
-                session: session, task: publicTask, sink: sink, own: ownDelegates)
+                session: session, task: publicTask, sink: sink, ownDelegates: ownDelegates)
         }
     }
 
@@ -92,7 +106,7 @@ final class TaskCore: Sendable {
     enum LoadFactory: Sendable {
         /// Makes the load of a task definition with the session's `LoadMaker`.
         case definition(TaskDefinition, SessionContext, maker: LoadMaker)
-        /// Makes another load, for stream tasks, web sockets and tasks that fail.
+        /// Makes the load of a stream task, of a web socket or of a task that fails.
         case other(@Sendable (TaskCore) -> any TaskLoad)
 
         func load(for task: TaskCore) -> any TaskLoad {
@@ -103,12 +117,12 @@ final class TaskCore: Sendable {
         }
     }
 
-    /// The outcome of a load.
+    /// How a load has ended.
     struct Outcome: Sendable {
-        /// The error that the load has ended with.
+        /// The error that the load has ended with; nil after a success.
         var cause: (any Error)?
         var metrics: URLSessionTaskMetrics
-        /// The error that the sink has returned for `cause`: the task completes with it.
+        /// The error that the task completes with. The sink returns it for `cause`.
         var error: (any Error)?
     }
 
@@ -118,14 +132,25 @@ final class TaskCore: Sendable {
         var expected: Int64
     }
 
+    /// The `taskIdentifier`.
     let identifier: Int
     let originalRequest: URLRequest?
+    /// When the task was created.
     let created: Date
-    /// The session's delegate queue; nil for a task that no session has created, which makes no calls.
+    /// The session's delegate queue; nil for a task that no session has created. Such a task calls no delegate.
     let queue: DelegateQueue?
     let state: Lock<State>
 
-    /// - Parameter bodyLength: The length of the request's body; -1 if it is unknown.
+    /// Creates the core of a task. `begin` then adds the task to its session.
+    ///
+    /// - Parameters:
+    ///   - identifier: The `taskIdentifier`.
+    ///   - originalRequest: The request that the program has passed.
+    ///   - queue: The delegate queue.
+    ///   - sink: Receives the response and the end of the task.
+    ///   - bodyLength: The length of the request's body; -1 if it is unknown.
+    ///   - created: When the task was created.
+    ///   - loadFactory: Makes the load when the task is resumed.
     init(
         _ identifier: Int, originalRequest: URLRequest?, queue: DelegateQueue?, sink: any TaskSink,
         bodyLength: Int64 = 0, created: Date = Date(),
@@ -152,6 +177,10 @@ final class TaskCore: Sendable {
 
     /// Adds the task to the session, and reports it to the delegate.
     ///
+    /// - Parameters:
+    ///   - publicTask: The task object, which the program uses.
+    ///   - session: The session.
+    ///   - delegate: The task's own delegate; nil for none.
     /// - Returns: `publicTask`.
     func begin<PublicTask: URLSessionTask>(
         as publicTask: PublicTask, in session: URLSession, delegate: DelegateSet? = nil
@@ -180,12 +209,12 @@ final class TaskCore: Sendable {
     }
 
     /// The context in which the program's `URLProtocol`s are called for this task.
-    var protocols: ProtocolContext {
+    var protocolContext: ProtocolContext {
         state.withLock { state in
-            if let protocols = state.protocols { return protocols }
-            let new = ProtocolContext()
-            state.protocols = new
-            return new
+            if let protocolContext = state.protocolContext { return protocolContext }
+            let newContext = ProtocolContext()
+            state.protocolContext = newContext
+            return newContext
         }
     }
 
@@ -200,6 +229,7 @@ final class TaskCore: Sendable {
     var error: (any Error)? { state.withLock { $0.error } }
     var counts: Counts { state.withLock { $0.counts } }
     var ownDelegates: DelegateSet? { state.withLock { $0.ownDelegates } }
+    /// The consumer that receives the content instead of the delegate; nil for none.
     var consumer: (any TaskConsumer)? { (state.withLock { $0.sink } as? DelegateSink)?.consumer }
 
     var hints: Hints {
@@ -230,14 +260,15 @@ final class TaskCore: Sendable {
     var delegate: (any URLSessionTaskDelegate)? {
         get { ownDelegates?.task }
         set {
-            let new = newValue.map { DelegateSet($0) }
-            // Ignored once the task has been resumed or cancelled. The unused delegate is released outside of the lock.
-            let previous = state.withLock { state -> DelegateSet? in
-                guard state.machine.state == .notStarted else { return new }
-                defer { state.ownDelegates = new }
+            let newDelegates = newValue.map { DelegateSet($0) }
+            // The new delegate is ignored once the task has been resumed or cancelled. The closure returns the delegate that is
+            // not used, so that it is released outside of the lock.
+            let unusedDelegates = state.withLock { state -> DelegateSet? in
+                guard state.machine.state == .notStarted else { return newDelegates }
+                defer { state.ownDelegates = newDelegates }
                 return state.ownDelegates
             }
-            _ = previous
+            _ = unusedDelegates
         }
     }
 }

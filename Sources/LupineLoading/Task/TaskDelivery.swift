@@ -2,111 +2,124 @@
 
 import Foundation
 
-/// The calls, questions and content of one task that are queued for the delegate queue, in order.
+/// The queue of one task's calls, questions and content for the delegate queue. They are called steps.
 ///
-/// A value under the task's lock. It decides what runs next, and whether a turn on the delegate queue has to be requested;
-/// `TaskCore` runs the actions. One turn runs everything that is ready. An open question holds back the steps behind it until it
-/// is answered, and so does a piece of content while content is held. When the task is cancelled, all steps are dropped except
-/// unconditional calls (U-5.3).
+/// A value under the task's lock. It decides which step runs next, and whether a turn on the delegate queue has to be requested:
+/// a job that runs all steps that are ready. `TaskCore` requests the turn and runs the steps.
+///
+/// An open question holds back the steps behind it until it is answered. While content is held back (`holdContent`), a piece of
+/// content holds back the steps behind it too. When the task is cancelled, all steps are dropped except unconditional calls
+/// (U-5.3).
 struct TaskDelivery: Sendable {
-    /// The progress of the end. `notEnded`: the load has not ended. `loadEnded`: the load has ended, steps may be queued.
-    /// `sinkNotified`: the action `end` was returned. `finished`: the action `finish` was returned, or `endDirectly` has
-    /// succeeded.
-    private enum Ending { case notEnded, loadEnded, sinkNotified, finished }
+    /// How far the end of the task has come.
+    private enum EndProgress {
+        /// The load has not ended.
+        case notEnded
+        /// The load has ended. Steps may still be queued.
+        case loadEnded
+        /// The action `end` was returned.
+        case sinkNotified
+        /// The action `finish` was returned, or `finishWithoutTurn` has succeeded.
+        case finished
+    }
 
     /// A queued step.
     enum Step: Sendable {
-        /// A call of the delegate. Not run once the task is cancelled.
+        /// A call of the delegate. It is not made after a cancellation of the task.
         case call(@Sendable (CallbackContext) -> Void)
-        /// A call that runs in any case, even after the last call of the task.
+        /// A call that is made in any case, even after the last call of the task.
         case unconditional(@Sendable () -> Void)
         /// A call of the delegate whose completion handler has to be called before the next step runs.
         case question(any TaskQuestion)
         /// A piece of content.
         case data(Data)
-        /// The emptied slot of a step that was handed out.
-        case spent
+        /// The empty slot of a step that `takeNext` has returned.
+        case empty
     }
 
-    /// The next action of the core in its turn.
+    /// The next action that the core performs in its turn.
     enum Action: Sendable {
         case call(@Sendable (CallbackContext) -> Void)
         case unconditional(@Sendable () -> Void)
-        /// The core asks the question and calls `answered` when it is answered.
+        /// The core asks the question, and calls `markAnswered` when it is answered.
         case question(any TaskQuestion)
         /// The sink delivers the piece; if `resumes` is true, the load resumes reading.
         case data(Data, resumes: Bool)
-        /// No steps are left and the load has ended: the core notifies the sink, which may add steps.
+        /// The load has ended and no steps are left: the core notifies the sink, which may add steps.
         case end
         /// No steps are left after `end`: the core reports metrics and completion.
         case finish
-        /// Nothing is ready: the turn ends.
+        /// No step is ready: the turn ends.
         case stop
     }
 
-    /// The maximum number of queued pieces of content. Further content is joined to the last piece, up to `joinedLimit`.
+    /// The maximum number of queued pieces of content. Further content is joined to the last piece, up to `maxJoinedBytes`.
     static let maxPieces = 64
-    /// The maximum size of a piece that others are joined to.
-    static let joinedLimit = 64 * 1024
+    /// The maximum number of bytes of a piece after other content was joined to it.
+    static let maxJoinedBytes = 64 * 1024
     /// The number of queued bytes above which the load stops reading.
     static let highWater = 256 * 1024
     /// The number of queued bytes at which a paused load resumes reading.
     static let lowWater = 64 * 1024
 
-    /// The number of emptied slots that are kept before the remaining steps move to the front.
-    private static let maxSpent = 64
+    /// The number of empty slots at which the remaining steps may be moved to the front of the array.
+    private static let maxEmptySlots = 64
 
+    /// The steps, oldest first, behind empty slots.
     private var steps: [Step] = []
-    /// The index of the next step; the slots before it are `spent`.
+    /// The index of the next step; the slots before it are `empty`.
     private var nextIndex = 0
     /// The number of queued bytes of content.
-    private var waitingBytes = 0
-    private var waitingPieces = 0
+    private var queuedBytes = 0
+    /// The number of queued pieces of content.
+    private var queuedPieces = 0
     /// Whether the load has to stop reading.
     private var isPaused = false
+    /// The question that the delegate was asked and has not answered.
     private var openQuestion: (any TaskQuestion)?
     /// Whether a turn has been requested that has not ended.
-    private var isScheduled = false
+    private var isTurnRequested = false
     private var isCancelled = false
-    /// Whether content is held back (`holdContent`).
+    /// Whether pieces of content are held back (`holdContent`).
     private var holdsContent = false
-    private var ending = Ending.notEnded
+    private var endProgress = EndProgress.notEnded
 
     // MARK: input
 
     /// Adds a step. Drops it if the task is cancelled or finished, unless it is `.unconditional`. Returns whether a turn has to
     /// be requested.
     mutating func add(_ step: Step) -> Bool {
-        if case .unconditional = step {} else if isCancelled || ending == .finished { return false }
+        // The empty branch: an unconditional call is always added.
+        if case .unconditional = step {} else if isCancelled || endProgress == .finished { return false }
         append(step)
-        return schedule()
+        return requestTurnIfReady()
     }
 
     private mutating func append(_ step: Step) {
-        // Most tasks have a response and one piece of content.
+        // Most tasks have two steps: the response and one piece of content.
         if steps.capacity == 0 { steps.reserveCapacity(2) }
         steps.append(step)
     }
 
     /// Adds a piece of content. Returns whether a turn has to be requested, and whether the load has to stop reading.
     mutating func add(_ data: Data) -> (needsTurn: Bool, pauses: Bool) {
-        if isCancelled || ending == .finished { return (false, false) }
-        waitingBytes += data.count
-        if waitingPieces < Self.maxPieces || !joinToLast(data) {
+        if isCancelled || endProgress == .finished { return (false, false) }
+        queuedBytes += data.count
+        if queuedPieces < Self.maxPieces || !joinToLast(data) {
             append(.data(data))
-            waitingPieces += 1
+            queuedPieces += 1
         }
-        if waitingBytes > Self.highWater { isPaused = true }
-        return (schedule(), isPaused)
+        if queuedBytes > Self.highWater { isPaused = true }
+        return (requestTurnIfReady(), isPaused)
     }
 
     /// Joins the data to the last step, if that is a piece with enough room. Returns whether it was joined.
     private mutating func joinToLast(_ data: Data) -> Bool {
         guard steps.count > nextIndex, let last = steps.indices.last, case .data(var piece) = steps[last],
-            piece.count + data.count <= Self.joinedLimit
+            piece.count + data.count <= Self.maxJoinedBytes
         else { return false }
-        // The array gives up its reference while the piece grows, so that the piece is not copied.
-        steps[last] = .spent
+        // The array releases the piece while it grows, because appending to a shared `Data` would copy it.
+        steps[last] = .empty
         piece.append(data)
         steps[last] = .data(piece)
         return true
@@ -114,28 +127,27 @@ struct TaskDelivery: Sendable {
 
     /// Records the end of the load. The task finishes when no steps are left. Returns whether a turn has to be requested.
     mutating func end() -> Bool {
-        if ending == .notEnded { ending = .loadEnded }
-        return schedule()
+        if endProgress == .notEnded { endProgress = .loadEnded }
+        return requestTurnIfReady()
     }
 
     /// Marks the task as finished if its load has not ended before, no step is queued and no turn has been requested. Returns
-    /// whether it was marked; the caller then completes the task.
-    mutating func endDirectly() -> Bool {
-        guard ending == .notEnded, !isScheduled, openQuestion == nil, nextIndex >= steps.count else {
-            return false
-        }
-        ending = .finished
+    /// whether the task was marked. The caller then completes the task without a turn.
+    mutating func finishWithoutTurn() -> Bool {
+        let hasSteps = openQuestion != nil || nextIndex < steps.count
+        guard endProgress == .notEnded, !isTurnRequested, !hasSteps else { return false }
+        endProgress = .finished
         return true
     }
 
     /// Adds a question. Returns whether it was added, and whether a turn has to be requested.
     mutating func ask(_ question: any TaskQuestion) -> (isQueued: Bool, needsTurn: Bool) {
-        if isCancelled || ending == .finished { return (false, false) }
+        if isCancelled || endProgress == .finished { return (false, false) }
         append(.question(question))
-        return (true, schedule())
+        return (true, requestTurnIfReady())
     }
 
-    /// Adds a step before all others.
+    /// Inserts a step before all others, and removes the empty slots.
     mutating func insert(_ step: Step) {
         steps.removeFirst(nextIndex)
         nextIndex = 0
@@ -148,32 +160,33 @@ struct TaskDelivery: Sendable {
         return true
     }
 
-    /// Whether the sink can still be replaced, so that the new one is notified of the end.
+    /// Whether the sink may be replaced. It may not once the sink was notified of the end, which the new sink would miss.
     var mayChangeSink: Bool {
-        switch ending {
+        switch endProgress {
         case .notEnded, .loadEnded: !isCancelled
         case .sinkNotified, .finished: false
         }
     }
 
-    /// Closes the question if it is the open one. Returns whether a turn has to be requested.
-    mutating func answered(_ question: any TaskQuestion) -> Bool {
+    /// Closes the question if it is the open one, so that the steps behind it can run. Returns whether a turn has to be
+    /// requested.
+    mutating func markAnswered(_ question: any TaskQuestion) -> Bool {
         guard openQuestion === question else { return false }
         openQuestion = nil
-        return schedule()
+        return requestTurnIfReady()
     }
 
     /// Drops all steps except unconditional calls, because the task was cancelled. The caller has to abandon the returned
     /// questions.
     mutating func cancel() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
         isCancelled = true
-        return drop()
+        return dropSteps()
     }
 
     /// Drops the open question and the steps behind it, except unconditional calls, because the load has timed out or was
     /// cancelled. Drops nothing if no question is open.
     mutating func abandonOpenQuestion() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
-        openQuestion == nil ? ([], false) : drop()
+        openQuestion == nil ? ([], false) : dropSteps()
     }
 
     /// Whether a question is open.
@@ -185,19 +198,20 @@ struct TaskDelivery: Sendable {
         return steps[nextIndex...].contains { if case .question = $0 { true } else { false } }
     }
 
-    /// The resource time-out has expired: as `abandonOpenQuestion`, also if the question has not been asked yet.
-    mutating func expire() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
-        hasQuestion ? drop() : ([], false)
+    /// Drops the open question and all steps, except unconditional calls, if a question is open or queued. Otherwise drops
+    /// nothing. Called when the resource time-out expires after the end of the load.
+    mutating func abandonQuestions() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
+        hasQuestion ? dropSteps() : ([], false)
     }
 
     /// Holds content back, or delivers it again. Steps before the next piece still run. Returns whether a turn has to be
     /// requested.
     mutating func holdContent(_ isHeld: Bool) -> Bool {
         holdsContent = isHeld
-        return schedule()
+        return requestTurnIfReady()
     }
 
-    /// Whether an open question or held content prevents the next step.
+    /// Whether the next step has to wait, because a question is open or the step is content that is held back.
     private var isBlocked: Bool {
         if openQuestion != nil { return true }
         guard holdsContent, nextIndex < steps.count, case .data = steps[nextIndex] else { return false }
@@ -205,30 +219,29 @@ struct TaskDelivery: Sendable {
     }
 
     /// Drops the open question and all steps except unconditional calls. Returns the dropped questions.
-    private mutating func drop() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
+    private mutating func dropSteps() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
         var abandoned: [any TaskQuestion] = []
         if let openQuestion { abandoned.append(openQuestion) }
         openQuestion = nil
-        var kept: [Step] = []
+        var unconditionalCalls: [Step] = []
         for step in steps[nextIndex...] {
             switch step {
-            case .unconditional: kept.append(step)
+            case .unconditional: unconditionalCalls.append(step)
             case .question(let question): abandoned.append(question)
-            case .call, .data, .spent: break
+            case .call, .data, .empty: break
             }
         }
-        (steps, nextIndex, waitingBytes, waitingPieces) = (kept, 0, 0, 0)
-        return (abandoned, schedule())
+        (steps, nextIndex, queuedBytes, queuedPieces) = (unconditionalCalls, 0, 0, 0)
+        return (abandoned, requestTurnIfReady())
     }
 
-    /// Returns whether a turn has to be requested: if something is ready and no turn has been requested.
-    private mutating func schedule() -> Bool {
-        guard !isScheduled, !isBlocked,
-            nextIndex < steps.count || ending == .loadEnded || ending == .sinkNotified
-        else {
-            return false
-        }
-        isScheduled = true
+    /// Returns whether the caller has to request a turn: true if a step or the end is ready and no turn has been requested.
+    /// Records that the caller does so.
+    private mutating func requestTurnIfReady() -> Bool {
+        let hasEndAction = endProgress == .loadEnded || endProgress == .sinkNotified
+        let hasAction = nextIndex < steps.count || hasEndAction
+        guard !isTurnRequested, !isBlocked, hasAction else { return false }
+        isTurnRequested = true
         return true
     }
 
@@ -237,29 +250,29 @@ struct TaskDelivery: Sendable {
     /// Removes and returns the next action. `.stop` ends the turn.
     mutating func takeNext() -> Action {
         guard !isBlocked else {
-            isScheduled = false
+            isTurnRequested = false
             return .stop
         }
         guard nextIndex < steps.count else {
             if nextIndex > 0 { steps.removeAll(keepingCapacity: true) }
             nextIndex = 0
-            switch ending {
+            switch endProgress {
             case .loadEnded:
-                ending = .sinkNotified
+                endProgress = .sinkNotified
                 return .end
             case .sinkNotified:
-                ending = .finished
+                endProgress = .finished
                 return .finish
             case .notEnded, .finished:
-                isScheduled = false
+                isTurnRequested = false
                 return .stop
             }
         }
-        var step = Step.spent
+        var step = Step.empty
         swap(&step, &steps[nextIndex])
         nextIndex += 1
-        // Bounds the emptied slots: with a consumer that is always a little behind, the array never becomes empty.
-        if nextIndex >= Self.maxSpent, nextIndex * 2 >= steps.count {
+        // Limits the number of empty slots. Otherwise they would accumulate while a slow delegate always leaves steps queued.
+        if nextIndex >= Self.maxEmptySlots, nextIndex * 2 >= steps.count {
             steps.removeFirst(nextIndex)
             nextIndex = 0
         }
@@ -269,11 +282,12 @@ struct TaskDelivery: Sendable {
         case .question(let question):
             openQuestion = question
             return .question(question)
-        case .spent: return takeNext()
+        // Not reached: no slot from `nextIndex` on is empty.
+        case .empty: return takeNext()
         case .data(let data):
-            waitingBytes -= data.count
-            waitingPieces -= 1
-            let resumes = isPaused && waitingBytes <= Self.lowWater
+            queuedBytes -= data.count
+            queuedPieces -= 1
+            let resumes = isPaused && queuedBytes <= Self.lowWater
             if resumes { isPaused = false }
             return .data(data, resumes: resumes)
         }

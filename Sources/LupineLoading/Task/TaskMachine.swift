@@ -2,17 +2,23 @@
 
 /// Decides the state of one task, from its creation to its completion (U-6.1, U-6.3, U-6.5; T-2).
 ///
-/// Suspensions are not counted: one `resume` undoes any number of `suspend`s. Pure: `TaskCore` performs the returned actions.
+/// Suspensions are not counted: one `resume` undoes any number of `suspend`s. The machine has no side effects: `TaskCore`
+/// performs the returned actions.
 struct TaskMachine: Sendable {
-    /// The states, each with those that may follow it.
+    /// The states. The comment behind each case lists the states that may follow it.
     enum State: Hashable, Sendable {
         case notStarted  // → running, cancelling
         case running  // → suspended, cancelling, completed
-        case suspended  // → running, cancelling, completed; suspended after it was started
+        /// The task was suspended after it had been started.
+        case suspended  // → running, cancelling, completed
         case cancelling  // → completed
         case completed
     }
+
+    /// The calls of the program, and the end of the task (`finish`).
     enum Event: CaseIterable, Sendable { case resume, suspend, cancel, finish }
+
+    /// The action that the core has to perform.
     enum Action: Hashable, Sendable {
         case none
         /// Start the load.
@@ -20,8 +26,8 @@ struct TaskMachine: Sendable {
         /// Suspend or resume the load.
         case setSuspended(Bool)
         /// Cancel the load.
-        case stop
-        /// End the task, which has no load.
+        case cancelLoad
+        /// End the task, which was not started and has no load.
         case endUnstarted
         /// Complete the task with the result of its load.
         case complete
@@ -31,7 +37,7 @@ struct TaskMachine: Sendable {
 
     private(set) var state = State.notStarted
 
-    /// The only writer of `state`.
+    /// Changes the state as the event requires, and returns the action to perform.
     mutating func handle(_ event: Event) -> Action {
         switch (state, event) {
         case (.notStarted, .resume):
@@ -48,7 +54,7 @@ struct TaskMachine: Sendable {
             return .setSuspended(false)
         case (.running, .cancel), (.suspended, .cancel):
             state = .cancelling
-            return .stop
+            return .cancelLoad
         case (.running, .finish), (.suspended, .finish):
             state = .completed
             return .complete

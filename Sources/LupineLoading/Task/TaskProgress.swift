@@ -3,24 +3,26 @@
 import Foundation
 import LupineTransport
 
-/// A task's progress, created when the program first reads it (U-6.8).
+/// The progress object of a task, created when the program first reads it (U-6.8).
 extension TaskCore {
-    /// A progress object and the counts to set in it. The counts are read under the lock and set outside of it, because observers
-    /// of the object are the program's code.
-    struct TaskProgress: Sendable {
+    /// A progress object and the counts to set in it. They are read under the task's lock and set outside of it, because
+    /// observers of the object are code of the program.
+    struct ProgressUpdate: Sendable {
         let progress: Progress
         let counts: Counts
 
-        /// Sets the sum of sent and received bytes. The total is unknown if either part is unknown or their sum overflows.
-        func show() {
+        /// Sets the sum of the sent and received bytes, and the sum of the expected bytes. The latter is unknown if one of its
+        /// summands is unknown or the sum overflows.
+        func apply() {
             assertNoLockIsHeld()
             let isKnown = counts.expectedToSend >= 0 && counts.expectedToReceive >= 0
             let total = isKnown ? Self.sum(counts.expectedToSend, counts.expectedToReceive) : nil
-            progress.show(
+            progress.setCounts(
                 completed: Self.sum(counts.sent, counts.received) ?? .max,
                 of: total ?? NSURLSessionTransferSizeUnknown)
         }
 
+        /// Returns the sum; nil if it overflows.
         private static func sum(_ sent: Int64, _ received: Int64) -> Int64? {
             let (sum, overflows) = sent.addingReportingOverflow(received)
             return overflows ? nil : sum
@@ -28,33 +30,33 @@ extension TaskCore {
     }
 
     /// Returns the counts to set in `progress`; nil without a progress object.
-    static func progressUpdate(_ progress: Progress?, _ counts: Counts) -> TaskProgress? {
+    static func progressUpdate(_ progress: Progress?, _ counts: Counts) -> ProgressUpdate? {
         guard let progress else { return nil }
-        return TaskProgress(progress: progress, counts: counts)
+        return ProgressUpdate(progress: progress, counts: counts)
     }
 
     /// The task's progress. Cancelling it cancels the task.
     var progress: Progress {
-        let new = Progress(totalUnitCount: NSURLSessionTransferSizeUnknown)
-        new.cancellationHandler = { [weak self] in self?.cancel() }
+        let newProgress = Progress(totalUnitCount: NSURLSessionTransferSizeUnknown)
+        newProgress.cancellationHandler = { [weak self] in self?.cancel() }
         let (update, isCompleted) = state.withLock { state in
-            if state.progress == nil { state.progress = new }
+            if state.progress == nil { state.progress = newProgress }
             return (
-                TaskProgress(progress: state.progress ?? new, counts: state.counts),
+                ProgressUpdate(progress: state.progress ?? newProgress, counts: state.counts),
                 state.machine.state == .completed
             )
         }
-        // Otherwise another read has created the object before.
-        if update.progress === new {
-            update.show()
-            if isCompleted { Self.complete(new) }
+        // If an earlier read has created the object, its counts are up to date.
+        if update.progress === newProgress {
+            update.apply()
+            if isCompleted { Self.complete(newProgress) }
         }
         return update.progress
     }
 
-    /// Sets the progress to its total, or to the completed count if the total is unknown.
+    /// Sets the completed count to the total. If the total is unknown, sets the total to the completed count first.
     static func complete(_ progress: Progress) {
-        // `Progress` traps when the total becomes 0.
+        // The total is at least 1, because `Progress` traps when the total becomes 0.
         if progress.totalUnitCount < 0 { progress.totalUnitCount = max(progress.completedUnitCount, 1) }
         progress.completedUnitCount = progress.totalUnitCount
     }

@@ -3,40 +3,47 @@
 import LupineTransport
 import Synchronization
 
-/// A call of the delegate whose completion handler the task waits for. The handler may be called on any thread; only its first
-/// call has an effect (U-5.10).
+/// A call of the delegate with a completion handler. The task waits until the handler is called, on any thread. Only the first
+/// call of the handler has an effect (U-5.10).
 protocol TaskQuestion: AnyObject, Sendable {
-    /// Calls the delegate with a completion handler that reports this question as answered (`TaskCore.answered`). Called on the
-    /// delegate queue.
+    /// Calls the delegate with a completion handler that marks this question as answered (`TaskCore.markAnswered`). Called on
+    /// the delegate queue.
     func ask(_ context: CallbackContext)
-    /// Uses the fallback instead of an answer, because the delegate is not asked or its answer is no longer awaited.
+    /// Uses the fallback instead of an answer, because the delegate is not asked or the task does not wait for its answer.
     func abandon()
 }
 
 /// A question made of closures. It is not generic over the type of the answer, so that the compiler specialises the code where
 /// the question is created and the type is known.
 final class ClosureQuestion: TaskQuestion {
-    private let asking: @Sendable (CallbackContext, any TaskQuestion) -> Void
-    private let abandoning: @Sendable () -> Void
+    private let askClosure: @Sendable (CallbackContext, any TaskQuestion) -> Void
+    private let abandonClosure: @Sendable () -> Void
 
+    /// Creates a question.
+    ///
+    /// - Parameters:
+    ///   - ask: Calls the delegate. Its second parameter is this question.
+    ///   - abandon: Uses the fallback instead of an answer.
     init(
         ask: @escaping @Sendable (CallbackContext, any TaskQuestion) -> Void,
         abandon: @escaping @Sendable () -> Void
     ) {
-        asking = ask
-        abandoning = abandon
+        askClosure = ask
+        abandonClosure = abandon
     }
 
-    func ask(_ context: CallbackContext) { asking(context, self) }
-    func abandon() { abandoning() }
+    func ask(_ context: CallbackContext) { askClosure(context, self) }
+    func abandon() { abandonClosure() }
 }
 
-/// Asks the delegate for the disposition of a response. A single object without closures, because each task with a delegate asks
-/// this question.
+/// Asks the delegate for the disposition of a response. To save allocations, it is a single object without closures, because each
+/// task with a delegate asks this question.
 final class ResponseQuestion: TaskQuestion {
     private let task: TaskCore
     private let response: URLResponse
-    private let isAnswered = Atomic(false)
+    /// Whether an answer or the fallback has been carried out. The order of memory accesses is relaxed, because no other memory
+    /// depends on this flag.
+    private let isCarriedOut = Atomic(false)
 
     init(_ task: TaskCore, about response: URLResponse) {
         self.task = task
@@ -50,35 +57,37 @@ final class ResponseQuestion: TaskQuestion {
         delegate.urlSession(context.session, dataTask: dataTask, didReceive: response) { self.answer($0) }
     }
 
-    func abandon() { give(.allow) }
+    func abandon() { carryOutOnce(.allow) }
 
     private func answer(_ disposition: URLSession.ResponseDisposition) {
-        give(disposition)
-        task.answered(self)
+        carryOutOnce(disposition)
+        task.markAnswered(self)
     }
 
-    private func give(_ disposition: URLSession.ResponseDisposition) {
-        if !isAnswered.exchange(true, ordering: .relaxed) { task.carryOut(disposition, on: response) }
+    /// Carries out the disposition unless another one was carried out before.
+    private func carryOutOnce(_ disposition: URLSession.ResponseDisposition) {
+        if !isCarriedOut.exchange(true, ordering: .relaxed) { task.carryOut(disposition, on: response) }
     }
 }
 
 /// Passes the first answer on to a closure, and then releases the closure.
-final class OneAnswer<Answer: Sendable>: Sendable {
-    /// Wraps the closure.
-    private final class Receiver: Sendable {
+final class FirstAnswerReceiver<Answer: Sendable>: Sendable {
+    /// Holds the closure.
+    private final class Box: Sendable {
         let receive: @Sendable (Answer) -> Void
 
         init(_ receive: @escaping @Sendable (Answer) -> Void) { self.receive = receive }
     }
 
-    /// The `Receiver`; nil after the first answer. The type is erased, because a lock of the generic type would look up metadata
-    /// in the runtime each time it is deallocated.
-    private let receiver: Lock<(any AnyObject & Sendable)?>
+    /// The `Box`; nil after the first answer. Its type is erased for speed: a lock of the generic type would look up metadata in
+    /// the runtime each time it is deallocated.
+    private let box: Lock<(any AnyObject & Sendable)?>
 
-    init(_ receive: @escaping @Sendable (Answer) -> Void) { receiver = Lock(Receiver(receive)) }
+    init(_ receive: @escaping @Sendable (Answer) -> Void) { box = Lock(Box(receive)) }
 
-    func give(_ answer: Answer) {
-        let receiver = receiver.withLock { $0.take() }
-        (receiver as? Receiver)?.receive(answer)
+    /// Passes the answer on if it is the first one. The closure is called outside of the lock.
+    func receive(_ answer: Answer) {
+        let box = box.withLock { $0.take() }
+        (box as? Box)?.receive(answer)
     }
 }

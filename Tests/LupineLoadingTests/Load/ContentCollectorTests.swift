@@ -10,7 +10,7 @@ struct ContentCollectorTests {
     func chunks() {
         var gatherer = ContentCollector()
         for _ in 0..<2 {
-            for index in 0..<UInt8(ContentCollector.maxChunks) {
+            for index in 0..<UInt8(ContentCollector.maxSeparateChunks) {
                 #expect(gatherer.add(chunk: [index].span) == Data([index]))
             }
             for index: UInt8 in 0..<100 { #expect(gatherer.add(chunk: [index].span) == nil) }
@@ -24,11 +24,11 @@ struct ContentCollectorTests {
         var gatherer = ContentCollector()
         let chunk = [UInt8](repeating: 7, count: 40_000)
         var pieces: [Data] = []
-        for _ in 0..<ContentCollector.maxChunks + 5 {
+        for _ in 0..<ContentCollector.maxSeparateChunks + 5 {
             if let piece = gatherer.add(chunk: chunk.span) { pieces.append(piece) }
         }
         if let piece = gatherer.endTurn() { pieces.append(piece) }
         #expect(pieces.allSatisfy { $0.count <= ContentCollector.pieceLimit })
-        #expect(pieces.map(\.count).reduce(0, +) == 40_000 * (ContentCollector.maxChunks + 5))
+        #expect(pieces.map(\.count).reduce(0, +) == 40_000 * (ContentCollector.maxSeparateChunks + 5))
     }
 }

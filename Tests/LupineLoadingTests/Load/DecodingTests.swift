@@ -224,7 +224,7 @@ import Testing
             let asked = LockedValue(false)
             let client = LockedValue<RecordingHopClient?>(nil)
             let take: @Sendable (Int) -> Demand = { _ in
-                let loop = client.value?.load.withLock { $0?.flow.withLock { $0.loop } }
+                let loop = client.value?.load.withLock { $0?.responseState.withLock { $0.loop } }
                 if let loop, !asked.value {
                     asked.set(true)
                     _ = loop.execute {

@@ -227,7 +227,7 @@ import Testing
         try await withLoads(ScriptPlan(.expectHead, .stall)) { stage in
             let log = await stage.send(try hop(kind, Self.small, stage, length: length), client(Self.small))
             #expect(log.error?.code == .requestBodyStreamExhausted && log.response == nil)
-            let mismatch = log.error?.userInfo[NSUnderlyingErrorKey] as? BodyStreamSource.Mismatch
+            let mismatch = log.error?.userInfo[NSUnderlyingErrorKey] as? BodyStreamSource.Failure
             #expect(
                 mismatch == (length == 7 ? .tooShort(announced: 7, read: 5) : .tooLong(announced: 3)))
         }

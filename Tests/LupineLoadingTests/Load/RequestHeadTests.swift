@@ -185,10 +185,13 @@ import Testing
 
     @Test func defaults() {
         #expect(DefaultFields.acceptEncoding == "gzip, deflate, br")
-        #expect(DefaultFields.languages(["de-DE", "en-GB", "fr"]) == "de-DE, en-GB;q=0.9, fr;q=0.8")
-        #expect(DefaultFields.languages([]) == nil)
-        #expect(DefaultFields.agent(process: "my tool", version: "2.1").hasPrefix("my_tool/2.1 Lupine/"))
-        #expect(DefaultFields.agent(process: "", version: nil).hasPrefix("program/1.0 Lupine/"))
+        #expect(
+            DefaultFields.makeAcceptLanguage(listing: ["de-DE", "en-GB", "fr"])
+                == "de-DE, en-GB;q=0.9, fr;q=0.8")
+        #expect(DefaultFields.makeAcceptLanguage(listing: []) == nil)
+        #expect(
+            DefaultFields.makeUserAgent(process: "my tool", version: "2.1").hasPrefix("my_tool/2.1 Lupine/"))
+        #expect(DefaultFields.makeUserAgent(process: "", version: nil).hasPrefix("program/1.0 Lupine/"))
     }
 
     struct Refused: CustomTestStringConvertible, Sendable {

@@ -13,20 +13,27 @@ struct HopMachineTests {
     static let lost = URLError(.networkConnectionLost)
 
     static let events: [String: Machine.Event] = [
-        "start": .start, "ready": .canContinuePreparing, "cancel": .cancel(error), "load": .prepared(.load),
-        "fromCache": .prepared(.cached),
-        "unprepared": .prepared(.fail(lost)), "deliver": .responded(.deliver), "ask": .responded(.ask),
-        "again": .responded(.again), "notModified": .responded(.cached), "alone": .responded(.deliverAlone),
-        "refuse": .responded(.fail(lost)), "yes": .decided(.again), "no": .decided(.deliver),
-        "noMore": .decided(.deliverAlone), "next": .decided(.ask), "never": .decided(.fail(lost)),
-        "useCache": .decided(.cached),
-        "done": .hopEnded(.success, .end), "broken": .hopEnded(.failure(lost), .end),
-        "late": .hopEnded(.failure(URLError(.timedOut)), .end), "storable": .hopEnded(.success, .storable),
+        "start": .start, "ready": .canContinuePreparing, "cancel": .cancel(error),
+        "load": .preparationEnded(.startHop),
+        "fromCache": .preparationEnded(.deliverCached),
+        "unprepared": .preparationEnded(.fail(lost)), "deliver": .responseArrived(.deliver),
+        "ask": .responseArrived(.ask),
+        "again": .responseArrived(.nextHop), "notModified": .responseArrived(.deliverCached),
+        "alone": .responseArrived(.deliverWithoutContent),
+        "refuse": .responseArrived(.fail(lost)), "yes": .questionAnswered(.nextHop),
+        "no": .questionAnswered(.deliver),
+        "noMore": .questionAnswered(.deliverWithoutContent), "next": .questionAnswered(.ask),
+        "never": .questionAnswered(.fail(lost)),
+        "useCache": .questionAnswered(.deliverCached),
+        "done": .hopEnded(.success, .endLoad), "broken": .hopEnded(.failure(lost), .endLoad),
+        "late": .hopEnded(.failure(URLError(.timedOut)), .endLoad),
+        "storable": .hopEnded(.success, .storable),
         "noNetwork": .hopEnded(.failure(URLError(.notConnectedToInternet)), .noNetwork),
-        "tunnelAgain": .hopEnded(.failure(lost), .refused(.again)),
-        "tunnelAsk": .hopEnded(.failure(lost), .refused(.ask)),
-        "tunnelFail": .hopEnded(.failure(lost), .refused(.fail(lost))),
-        "online": .online, "resumed": .resumed, "answered": .cachedDelivered, "stored": .stored,
+        "tunnelAgain": .hopEnded(.failure(lost), .refusedByProxy(.nextHop)),
+        "tunnelAsk": .hopEnded(.failure(lost), .refusedByProxy(.ask)),
+        "tunnelFail": .hopEnded(.failure(lost), .refusedByProxy(.fail(lost))),
+        "online": .networkChanged, "resumed": .clientResumed, "answered": .cachedResponseDelivered,
+        "stored": .storageFinished,
     ]
 
     static func text(_ actions: Machine.Actions) -> [String] {
@@ -320,9 +327,10 @@ struct HopMachineTests {
                     // Only an existing hop ends, and only once.
                     if hop == nil { continue }
                     hop = nil
-                case .responded: if hop != "running" { continue }
-                case .start, .cancel, .prepared, .canContinuePreparing, .decided, .online, .resumed,
-                    .cachedDelivered, .stored:
+                case .responseArrived: if hop != "running" { continue }
+                case .start, .cancel, .preparationEnded, .canContinuePreparing, .questionAnswered,
+                    .networkChanged,
+                    .clientResumed, .cachedResponseDelivered, .storageFinished:
                     break
                 }
                 let actions = machine.handle(event)
@@ -345,11 +353,11 @@ struct HopMachineTests {
                     #expect(hop != nil, "seed \(seed): a command without a hop")
                 case .none: break
                 }
-                if case .responded = event, hop != nil { hop = "answered" }
+                if case .responseArrived = event, hop != nil { hop = "answered" }
             }
             _ = machine.handle(.cancel(Self.error)).steps.map { _ in ends += 1 }
             if hop != nil {
-                ends += machine.handle(.hopEnded(.success, .end)).steps.count
+                ends += machine.handle(.hopEnded(.success, .endLoad)).steps.count
             }
             #expect(ends == 1, "seed \(seed)")
             #expect(machine.isOver, "seed \(seed)")

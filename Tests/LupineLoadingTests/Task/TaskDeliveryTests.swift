@@ -15,14 +15,14 @@ struct TaskDeliveryTests {
         func add(_ step: TaskDelivery.Step) -> Bool { delivery.add(step) }
         func add(_ data: Data) -> (needsTurn: Bool, pauses: Bool) { delivery.add(data) }
         func ask(_ question: any TaskQuestion) -> (isQueued: Bool, needsTurn: Bool) { delivery.ask(question) }
-        func answered(_ question: any TaskQuestion) -> Bool { delivery.answered(question) }
+        func answered(_ question: any TaskQuestion) -> Bool { delivery.markAnswered(question) }
         func insert(_ step: TaskDelivery.Step) { delivery.insert(step) }
         func cancel() -> (abandoned: [any TaskQuestion], needsTurn: Bool) { delivery.cancel() }
         func abandonOpenQuestion() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
             delivery.abandonOpenQuestion()
         }
         func end() -> Bool { delivery.end() }
-        func endDirectly() -> Bool { delivery.endDirectly() }
+        func endDirectly() -> Bool { delivery.finishWithoutTurn() }
         func holdContent(_ isHeld: Bool) -> Bool { delivery.holdContent(isHeld) }
         func takeNext() -> TaskDelivery.Action { delivery.takeNext() }
 

@@ -33,13 +33,13 @@ struct TaskMachineTests {
         Row("[U-6.5] a task that never ran ends at once", [], .cancel, .endUnstarted, .cancelling),
         Row("resuming a running task has no effect", [.resume], .resume, .none, .running),
         Row("a running task can be suspended", [.resume], .suspend, .setSuspended(true), .suspended),
-        Row("[U-6.5] a running task can be cancelled", [.resume], .cancel, .stop, .cancelling),
+        Row("[U-6.5] a running task can be cancelled", [.resume], .cancel, .cancelLoad, .cancelling),
         Row("a running task completes", [.resume], .finish, .complete, .completed),
         Row(
             "[U-6.1] a suspended task continues", [.resume, .suspend], .resume, .setSuspended(false), .running
         ),
         Row("[U-6.1] a suspended task is suspended once", [.resume, .suspend], .suspend, .none, .suspended),
-        Row("a suspended task can be cancelled", [.resume, .suspend], .cancel, .stop, .cancelling),
+        Row("a suspended task can be cancelled", [.resume, .suspend], .cancel, .cancelLoad, .cancelling),
         Row(
             "a suspended task completes if its load had ended", [.resume, .suspend], .finish, .complete,
             .completed),
