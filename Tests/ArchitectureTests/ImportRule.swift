@@ -30,7 +30,7 @@ struct ImportRule {
                 "LupineHTTP", "LupineHTTP2", "LupineCoding", "LupineTLS", "CLupineLinux", "Glibc",
                 "Synchronization",
             ],
-            onlyIn: ["LupineCoding": ["Client", "Errors"]]),
+            onlyIn: ["LupineCoding": ["Client", "Content", "Errors"]]),
         Module(
             name: "LupineLoading",
             allowed: [

@@ -119,7 +119,8 @@ package enum ResumeRule {
     /// Whether a `Last-Modified` date is a strong validator: not if the resource may have changed again in the second in which
     /// the response was sent (RFC 9110 §8.8.2.2). `If-Range` requires a strong validator (§13.1.5).
     private static func isStrong(_ lastModified: String, sent: String) -> Bool {
-        guard let lastModified = HTTPDate.date(from: lastModified), let sent = HTTPDate.date(from: sent) else {
+        guard let lastModified = HTTPDate.date(from: lastModified), let sent = HTTPDate.date(from: sent)
+        else {
             return false
         }
         return sent.timeIntervalSince(lastModified) >= 1

@@ -62,7 +62,7 @@ extension NetworkLoad: ExchangeSink {
         let limit = settings.lupine.expansionLimit
         responseState.withLock { responseState in
             responseState.response = sharedResponse.value
-            if !codings.isEmpty { responseState.startDecoding(codings, limit: limit) }
+            if !codings.isEmpty { responseState.decoder = ContentDecoder(codings, limit: limit) }
             if framing == .chunked, codings.isEmpty { responseState.chunkDelivery = .undecided }
         }
         // `upgraded` reports this response.
@@ -131,16 +131,10 @@ extension NetworkLoad: ExchangeSink {
         return .skip
     }
 
-    /// Returns the content codings to decode (U-9.10, U-9.11). The result is empty if there is no body, if the body is a part of
-    /// a coded one (206), or if one of the codings is unknown, because then none can be decoded.
+    /// Returns the content codings to decode (U-9.10, U-9.11); none if the request or the session forbids decoding.
     private func codings(of head: ResponseHead, _ framing: BodyFraming) -> [ContentCoding] {
-        guard hopRequest.mayDecode, settings.lupine.decodesContent, head.status.code != 206 else { return [] }
-        switch framing {
-        case .none, .handover: return []
-        case .length, .chunked, .untilClose: break
-        }
-        guard head.fields.contains(.contentEncoding) else { return [] }
-        return (try? ContentCoding.list(head.fields.values(of: .contentEncoding))) ?? []
+        guard hopRequest.mayDecode, settings.lupine.decodesContent else { return [] }
+        return ContentDecoder.codings(of: head, framing: framing)
     }
 
     func upgraded(_ connection: UpgradedConnection) -> any UpgradeHandler {
@@ -210,8 +204,7 @@ extension NetworkLoad: ExchangeSink {
         var decodedCount = 0
         while true {
             let (result, isAllowanceSpent) = responseState.withLock { responseState in
-                let result = responseState.decode(bytes.extracting(droppingFirst: decodedCount))
-                return (result, responseState.isAllowanceSpent(after: result))
+                responseState.decode(bytes.extracting(droppingFirst: decodedCount))
             }
             switch result {
             case .inputConsumed:
@@ -249,12 +242,12 @@ extension NetworkLoad: ExchangeSink {
         bytes.append(encoded, encoded.indices)
         // A constant, which the closure may capture.
         let input = bytes
-        responseState.withLock { $0.pendingInput = input }
+        responseState.withLock { $0.decoder?.pendingInput = input }
     }
 
     /// Continues after a pause: decodes the pending input, then reads from the connection.
     func continueReading(_ exchange: Exchange) {
-        if let pendingInput = responseState.withLock({ $0.pendingInput.take() }) {
+        if let pendingInput = responseState.withLock({ $0.decoder?.pendingInput.take() }) {
             switch decode(pendingInput.span) {
             case .more: break
             case .pause: return
@@ -284,7 +277,7 @@ extension NetworkLoad: ExchangeSink {
         var checksCompleteness = isContentWanted
         if let piece, !isCancelled, case .enough = deliver(piece) { checksCompleteness = false }
         if checksCompleteness, !isCancelled, case .success = result,
-            let error = responseState.withLock({ $0.finishDecoding() })
+            let error = responseState.withLock({ $0.decoder?.finish() })
         {
             fail(error)
         }

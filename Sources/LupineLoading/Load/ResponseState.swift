@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import LupineCoding
 import LupineTLS
 import LupineTransport
 
@@ -19,11 +18,7 @@ struct ResponseState {
     /// Whether the chunks of the body are delivered separately.
     var chunkDelivery = ChunkDelivery.joined
     /// Decodes the content; nil if the content has no codings or is not decoded.
-    private(set) var decoder: CodingStream?
-    /// Limits the decoding in one turn of the loop, so that other connections are not delayed.
-    private var allowance = TurnAllowance()
-    /// Encoded bytes to decode when the client resumes; nil if the decoder has consumed all input.
-    var pendingInput: [UInt8]?
+    var decoder: ContentDecoder?
     /// The file to which decoded content is written; nil if the content goes to the client or is spliced, which means that the
     /// kernel moves it into the file.
     var decodedContentFile: FileTarget?
@@ -40,9 +35,6 @@ struct ResponseState {
     /// The metrics of the failed attempts after which the request was sent again.
     var earlierAttempts: [ExchangeMetrics] = []
 
-    /// The buffer that the decoder writes to; empty until content is decoded.
-    private var outputBuffer: [UInt8] = []
-
     /// Whether the chunks of a body (RFC 9112 §7.1) are delivered separately.
     enum ChunkDelivery {
         /// Content is joined regardless of chunks: the body has none, it is decoded, or the client does not want them separately.
@@ -55,11 +47,6 @@ struct ResponseState {
 
     /// Whether content is decoded.
     var isDecoding: Bool { decoder != nil }
-
-    /// Makes the content be decoded with the codings. Called before content arrives.
-    mutating func startDecoding(_ codings: [ContentCoding], limit: ExpansionLimit) {
-        decoder = CodingStream(codings, limit: limit)
-    }
 
     /// The result of adding content.
     enum AddResult: Sendable {
@@ -87,57 +74,16 @@ struct ResponseState {
         return piece.map(AddResult.piece) ?? .buffered
     }
 
-    /// The result of one call of `decode`. `consumed` is the number of bytes of the input that were decoded.
-    enum DecodeResult: Sendable {
-        /// All input was decoded, and the output is buffered.
-        case inputConsumed
-        /// The buffered piece is full.
-        case pieceFull(consumed: Int)
-        /// The decoder has reached its limit for one call.
-        case limitReached(consumed: Int)
-        case failed(CodingError)
-    }
-
-    /// Decodes from the front of `bytes` until they are consumed, a piece is full or the decoder reaches its limit for one call.
-    mutating func decode(_ bytes: Span<UInt8>) -> DecodeResult {
-        guard let decoder else { return .inputConsumed }
-        let room = collector.room
-        guard room > 0 else { return .pieceFull(consumed: 0) }
-        if outputBuffer.isEmpty {
-            outputBuffer = [UInt8](repeating: 0, count: ContentCollector.pieceLimit)
-        }
-        // The buffer is moved out of `self` while the decoder writes to it, and `defer` moves it back. Neither copies it.
-        var buffer: [UInt8] = []
-        swap(&buffer, &outputBuffer)
-        defer { swap(&buffer, &outputBuffer) }
-        do throws(CodingError) {
-            var bufferSpan = buffer.mutableSpan
-            // No more than fits into the piece.
-            var output = bufferSpan._mutatingExtracting(first: room)
-            let progress = try decoder.decode(bytes, into: &output)
-            collector.add(buffer.span.extracting(first: progress.produced))
-            if progress.status != .needsRoom { return .inputConsumed }
-            return collector.room == 0
-                ? .pieceFull(consumed: progress.consumed) : .limitReached(consumed: progress.consumed)
-        } catch { return .failed(error) }
-    }
-
-    /// Counts a result that has filled a piece, and returns whether the allowance for this turn of the loop is spent. After other
-    /// results, only the time is checked. Call once after each call of `decode`.
-    mutating func isAllowanceSpent(after result: DecodeResult) -> Bool {
-        guard let loop else { return false }
-        if case .pieceFull = result { return allowance.isSpent(on: loop) }
-        return allowance.isSpent(on: loop, counting: false)
-    }
-
-    /// Returns an error if the encoded content has ended before it was complete; otherwise nil. Nil also if input was left,
-    /// because the client has paused.
-    mutating func finishDecoding() -> CodingError? {
-        guard let decoder, pendingInput == nil else { return nil }
-        do throws(CodingError) {
-            try decoder.finish()
-            return nil
-        } catch { return error }
+    /// Decodes from the front of `bytes` until they are consumed, the buffered piece is full or the decoder reaches its limit for one
+    /// call. Also returns whether decoding has to continue in a later turn of the loop.
+    mutating func decode(_ bytes: Span<UInt8>) -> (
+        result: ContentDecoder.DecodeResult, isAllowanceSpent: Bool
+    ) {
+        // Moved out of `self` and back, because the closure changes another property of `self`.
+        guard var decoder = decoder.take() else { return (.inputConsumed, false) }
+        defer { self.decoder = decoder }
+        let result = decoder.decode(bytes, room: collector.room) { output in collector.add(output) }
+        return (result, loop.map { decoder.isAllowanceSpent(after: result, on: $0) } ?? false)
     }
 }
 

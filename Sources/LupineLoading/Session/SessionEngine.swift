@@ -260,7 +260,8 @@ final class SessionEngine: Sendable {
     /// - Throws: `TransportError.url` for a URL that has no route; otherwise the error with which creating the components failed.
     func route(
         for url: URL, isWebSocket: Bool,
-        tunnelAuthorizer: TunnelAuthorizer? = nil, verifier: TaskPeerVerifier? = nil, mayIdentify: Bool = true,
+        tunnelAuthorizer: TunnelAuthorizer? = nil, verifier: TaskPeerVerifier? = nil,
+        mayIdentify: Bool = true,
         sessionFields: (_ host: String) -> Fields? = { _ in nil }
     ) throws(TransportError) -> Route {
         let components = try components.get()

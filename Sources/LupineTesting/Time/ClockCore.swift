@@ -48,7 +48,8 @@ final class ClockCore: Sendable {
         var pendingDelays: Int { alarms.count { $0.purpose == .delay } }
 
         /// Adds an alarm after those of the same or an earlier time.
-        mutating func add(_ purpose: Purpose, at moment: Instant, _ ring: @escaping SessionClock.AlarmAction) {
+        mutating func add(_ purpose: Purpose, at moment: Instant, _ ring: @escaping SessionClock.AlarmAction)
+        {
             lastNumber += 1
             let alarm = Alarm(number: lastNumber, moment: moment, purpose: purpose, ring: ring)
             let index = alarms.firstIndex { $0.moment > moment } ?? alarms.endIndex

@@ -105,54 +105,9 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         case piece(PieceReader, Result<[UInt8]?, TransportError>, exchangeToResume: Exchange?)
     }
 
-    /// Decodes the content of a response with content codings.
-    private struct Decoding {
-        /// The result of one decoding step, which produces at most one piece.
-        struct Step: Sendable {
-            /// The result if there is no decoder.
-            static let empty = Step(piece: [], consumed: 0, isDone: true, error: nil)
-
-            /// The decoded octets.
-            var piece: [UInt8]
-            /// The number of encoded octets that were decoded.
-            var consumed: Int
-            /// Whether all input was consumed, and all its output is in the piece.
-            var isDone: Bool
-            var error: CodingError?
-
-            /// Whether the piece has the maximum size.
-            var isFull: Bool { piece.count == ResponseSink.decodedPieceSize }
-        }
-
-        let stream: CodingStream
-        /// Encoded bytes that wait to be decoded; nil if there are none.
-        var waiting: [UInt8]?
-        /// Limits how much the loop decodes in one turn.
-        var allowance = TurnAllowance()
-        /// The output buffer, reused by all steps.
-        private var buffer: [UInt8] = []
-
-        init(_ stream: CodingStream) { self.stream = stream }
-
-        /// Decodes from the beginning of `bytes` as much as fits into a piece.
-        mutating func step(_ bytes: Span<UInt8>) -> Step {
-            var output: [UInt8] = []
-            swap(&output, &self.buffer)
-            defer { swap(&output, &self.buffer) }
-            if output.isEmpty { output = [UInt8](repeating: 0, count: ResponseSink.decodedPieceSize) }
-            do throws(CodingError) {
-                var space = output.mutableSpan
-                let progress = try stream.decode(bytes, into: &space)
-                return Step(
-                    piece: Array(output.prefix(progress.produced)), consumed: progress.consumed,
-                    isDone: progress.status != .needsRoom, error: nil)
-            } catch { return Step(piece: [], consumed: bytes.count, isDone: true, error: error) }
-        }
-    }
-
     private let state = Lock(State())
     /// The decoder of the content coding; nil if content is not decoded. Used only on the loop.
-    private let decoding = Lock<Decoding?>(nil)
+    private let decoder = Lock<ContentDecoder?>(nil)
     private let decodes: Bool
     private let expansionLimit: ExpansionLimit
     private let host: String
@@ -164,8 +119,6 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
     private static let chunkLimit = 64
     /// The size up to which pieces are merged.
     private static let mergedPieceLimit = 16 * 1024
-    /// The size of the output of one decoding step.
-    private static let decodedPieceSize = 64 * 1024
 
     /// Creates a sink. If `decodes` is true, it decodes content codings, up to `expansionLimit`. `host` and `port` name the peer
     /// in an error.
@@ -268,8 +221,10 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
     func begins(on loop: EventLoop, over evidence: PeerEvidence?) { state.withLock { $0.loop = loop } }
 
     func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan {
-        if decodes, framing != .none, head.status.code != 206 { prepareDecoder(head) }
-        let isDecoded = decoding.withLock { $0 != nil }
+        // Content with an unsupported coding is passed to the program undecoded.
+        let codings = decodes ? ContentDecoder.codings(of: head, framing: framing) : []
+        let isDecoded = !codings.isEmpty
+        if isDecoded { decoder.withLock { $0 = ContentDecoder(codings, limit: expansionLimit) } }
         let isAbandoned = state.withLock { state -> Bool in
             state.keepsChunks = framing == .chunked && !isDecoded
             state.isEmpty = framing == .none
@@ -279,17 +234,8 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         return isAbandoned ? .skip : .deliver
     }
 
-    /// Prepares the decoder for the codings in the head. Content with an unsupported coding is passed to the program undecoded.
-    /// The caller excludes 206 responses, because a part of an encoded body cannot be decoded by itself. It also excludes
-    /// responses without content, for which a decoder would report truncated input.
-    private func prepareDecoder(_ head: ResponseHead) {
-        let lines = head.fields.values(of: .contentEncoding)
-        guard !lines.isEmpty, let codings = try? ContentCoding.list(lines), !codings.isEmpty else { return }
-        decoding.withLock { $0 = Decoding(CodingStream(codings, limit: expansionLimit)) }
-    }
-
     func receivedContent(_ bytes: Span<UInt8>) -> Demand {
-        guard decodes, decoding.withLock({ $0 != nil }) else { return deliver(bytes) }
+        guard decodes, decoder.withLock({ $0 != nil }) else { return deliver(bytes) }
         return decode(bytes)
     }
 
@@ -300,35 +246,36 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
         var start = 0
         while true {
             let remaining = bytes.extracting(droppingFirst: start)
-            let step = decoding.withLock { $0?.step(remaining) } ?? .empty
-            start += step.consumed
-            let demand = deliver(step.piece.span)
-            if let error = step.error {
+            let (exchange, loop) = state.withLock { ($0.exchange, $0.loop) }
+            let (result, piece, isAllowanceSpent) = decoder.withLock { decoder in
+                var piece: [UInt8] = []
+                let result = decoder?.decode(remaining) { piece.append($0, $0.indices) } ?? .inputConsumed
+                let isSpent = loop.flatMap { decoder?.isAllowanceSpent(after: result, on: $0) } ?? false
+                return (result, piece, isSpent)
+            }
+            let demand = deliver(piece.span)
+            var isInputLeft = true
+            switch result {
+            case .failed(let error):
                 finish(.failure(.coding(host: host, port: port, error)))
                 return .enough
-            }
-            let (exchange, loop) = state.withLock { ($0.exchange, $0.loop) }
-            // `isSpent(on:counting:)` counts this step, so it is called whatever the demand is.
-            var hasUsedUpTurn = false
-            if let loop {
-                hasUsedUpTurn = decoding.withLock {
-                    $0?.allowance.isSpent(on: loop, counting: step.isFull) ?? false
-                }
+            case .inputConsumed: isInputLeft = false
+            case .pieceFull(let consumed), .limitReached(let consumed): start += consumed
             }
             // Whether decoding continues in a later turn, after the loop's other connections.
             var yields = false
-            if case .more = demand { yields = hasUsedUpTurn }
+            if case .more = demand { yields = isAllowanceSpent }
             if !yields {
-                if step.isDone { return demand }
+                if !isInputLeft { return demand }
                 if case .more = demand { continue }
             }
             // The rest of the input waits: the task must read first, or the turn is used up.
-            if !step.isDone {
+            if isInputLeft {
                 var rest: [UInt8] = []
                 rest.append(bytes, start..<bytes.count)
                 // A constant, because the closure below must not capture a variable.
-                let waiting = rest
-                decoding.withLock { $0?.waiting = waiting }
+                let pendingInput = rest
+                decoder.withLock { $0?.pendingInput = pendingInput }
             }
             guard yields else { return demand }
             wakeSoon()
@@ -347,10 +294,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
 
     /// Decodes the waiting bytes, and then resumes the connection if the task can accept more.
     private func resumeOnLoop(_ exchange: Exchange) {
-        let waiting = decoding.withLock { decoding -> [UInt8]? in
-            defer { decoding?.waiting = nil }
-            return decoding?.waiting
-        }
+        let waiting = decoder.withLock { $0?.pendingInput.take() }
         if let waiting {
             switch decode(waiting.span) {
             case .more: break
@@ -394,12 +338,10 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
     func exchangeEnded(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
         var end = result.map { _ in }
         if decodes, case .success = result {
-            do throws(CodingError) {
-                try decoding.withLock { decoding throws(CodingError) in
-                    // If encoded bytes still wait, the program has abandoned the content, and its end is not checked.
-                    if decoding?.waiting == nil { try decoding?.stream.finish() }
-                }
-            } catch { end = .failure(.coding(host: host, port: port, error)) }
+            // If encoded bytes still wait, the program has abandoned the content, and its end is not checked.
+            if let error = decoder.withLock({ $0?.finish() }) {
+                end = .failure(.coding(host: host, port: port, error))
+            }
         }
         state.withLock { $0.metrics = TransferMetrics(metrics, decoded: $0.decodedOctets) }
         finish(end)
