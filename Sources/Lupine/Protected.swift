@@ -7,8 +7,8 @@ internal import LupineTransport
 /// Can be used on any thread. The rules of `Lock` apply: the closures passed to `read` and `write` must not call the program's
 /// code and must not acquire another lock.
 ///
-/// `Lock` itself accepts only values that the compiler can prove to be confined to it. The state of a request refers to objects of
-/// the program, for which it cannot. No reference to the value may escape from the closures, hence `@unchecked`.
+/// `Lock` itself accepts only values that the compiler can prove to be confined to it. The state of a request refers to objects
+/// of the program, for which it cannot. No reference to the value may escape from the closures, hence `@unchecked`.
 @safe final class Protected<Value>: @unchecked Sendable {
     private let lock = Lock(())
     // Accessed only under the lock, which is not recursive. So two accesses never overlap, and no check at run time is needed.

@@ -74,8 +74,8 @@ struct ResponseState {
         return piece.map(AddResult.piece) ?? .buffered
     }
 
-    /// Decodes from the front of `bytes` until they are consumed, the buffered piece is full or the decoder reaches its limit for one
-    /// call. Also returns whether decoding has to continue in a later turn of the loop.
+    /// Decodes from the front of `bytes` until they are consumed, the buffered piece is full or the decoder reaches its limit
+    /// for one call. Also returns whether decoding has to continue in a later turn of the loop.
     mutating func decode(_ bytes: Span<UInt8>) -> (
         result: ContentDecoder.DecodeResult, isAllowanceSpent: Bool
     ) {

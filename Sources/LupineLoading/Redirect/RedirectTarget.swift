@@ -62,8 +62,8 @@ struct RedirectTarget: Sendable {
 
     // MARK: resolution
 
-    /// Resolves a reference against a base, without spaces and tabs around the reference. If it has no fragment, the result has the
-    /// base's fragment (RFC 9110 §10.2.2). All components of the result but the authority are percent-encoded.
+    /// Resolves a reference against a base, without spaces and tabs around the reference. If it has no fragment, the result has
+    /// the base's fragment (RFC 9110 §10.2.2). All components of the result but the authority are percent-encoded.
     static func resolve(_ reference: [UInt8], against base: URIReference) -> URIReference {
         let blanks: Set<UInt8> = [UInt8(ascii: " "), UInt8(ascii: "\t")]
         let end = reference.lastIndex { !blanks.contains($0) }.map { $0 + 1 } ?? 0

@@ -5,8 +5,8 @@ package import LupineHTTP
 
 /// Decodes the content codings of one response (RFC 9110 §8.4). A sink owns it, and uses it on the loop of its connection.
 ///
-/// Each call of `decode` produces at most one piece. The remaining input stays encoded, so that the expansion of a small body is never
-/// held as a whole.
+/// Each call of `decode` produces at most one piece. The remaining input stays encoded, so that the expansion of a small body
+/// is never held as a whole.
 package struct ContentDecoder {
     /// The maximum number of bytes in a piece.
     package static let pieceSize = 64 * 1024
@@ -47,7 +47,8 @@ package struct ContentDecoder {
         case failed(CodingError)
     }
 
-    /// Decodes from the front of `bytes` until they are consumed, the piece is full or the decoder reaches its limit for one call.
+    /// Decodes from the front of `bytes` until they are consumed, the piece is full or the decoder reaches its limit for one
+    /// call.
     ///
     /// - Parameters:
     ///   - bytes: The encoded input.
@@ -80,8 +81,8 @@ package struct ContentDecoder {
         return allowance.isSpent(on: loop, counting: false)
     }
 
-    /// Returns an error if the encoded content has ended before it was complete; otherwise nil. Nil also if input is pending, because
-    /// the consumer has accepted no more.
+    /// Returns an error if the encoded content has ended before it was complete; otherwise nil. Nil also if input is pending,
+    /// because the consumer has accepted no more.
     package mutating func finish() -> CodingError? {
         guard pendingInput == nil else { return nil }
         do throws(CodingError) {

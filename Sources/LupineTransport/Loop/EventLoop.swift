@@ -5,10 +5,10 @@ internal import Synchronization
 /// One thread that waits for descriptors, timers and submitted work and runs their callbacks. It also runs jobs of Swift tasks
 /// (`EventLoop+TaskExecutor`).
 ///
-/// A connection stays on one loop for life and is used only there. `execute`, `executeInline`, `executeWhileIdle`, `isOnLoop` and the
-/// shutdown may be called from any thread. Everything else may be called only by the thread that runs the loop, and traps elsewhere:
-/// the loop's own thread or, while that sleeps, one that has borrowed the loop with `executeWhileIdle`. Nothing on a loop may block: a
-/// callback that sleeps delays every connection of the loop.
+/// A connection stays on one loop for life and is used only there. `execute`, `executeInline`, `executeWhileIdle`, `isOnLoop`
+/// and the shutdown may be called from any thread. Everything else may be called only by the thread that runs the loop, and
+/// traps elsewhere: the loop's own thread or, while that sleeps, one that has borrowed the loop with `executeWhileIdle`.
+/// Nothing on a loop may block: a callback that sleeps delays every connection of the loop.
 ///
 /// A loop ends in order: it runs all work that `execute` accepted, calls every channel's `loopWillClose` and ends every timer
 /// with `loopClosing`. Once it has ended, `execute` returns false.
@@ -136,8 +136,8 @@ package final class EventLoop: Sendable {
     }
 
     /// Runs short work on the calling thread, as the loop, if the loop sleeps and carries no exchange: it need not be woken.
-    /// Returns false, without running `work`, if that is not so, or if the caller runs a loop itself. A loop that carries an exchange
-    /// soon wakes for it, and would have to wait for the caller.
+    /// Returns false, without running `work`, if that is not so, or if the caller runs a loop itself. A loop that carries an
+    /// exchange soon wakes for it, and would have to wait for the caller.
     ///
     /// `work` must not block: if the loop wakes, its thread waits until `work` has returned.
     func executeWhileIdle(_ work: () -> Void) -> Bool {

@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// Decides which thread may use the state of a loop: the loop's own thread or, while that sleeps, one that has borrowed the loop.
 ///
-/// A thread that starts a request borrows the loop of its connection and writes the request itself; nobody has to be woken for it. The
-/// loop's thread takes part in every change, so that exactly one thread uses the state at any time. Nobody waits for a borrowed loop except
-/// its own thread, and only for as long as one short piece of work takes.
+/// A thread that starts a request borrows the loop of its connection and writes the request itself; nobody has to be woken for
+/// it. The loop's thread takes part in every change, so that exactly one thread uses the state at any time. Nobody waits for a
+/// borrowed loop except its own thread, and only for as long as one short piece of work takes.
 final class LoopAccess: Sendable {
     private let holder = Atomic<LoopHolder>(.loop)
     /// Signalled by the borrower for whose work the loop's thread waits.

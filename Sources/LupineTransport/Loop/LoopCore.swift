@@ -153,8 +153,8 @@ final class LoopCore {
         }
     }
 
-    /// Runs work of a thread that has borrowed the loop, and calls the listeners that the work has added. What else the work has left
-    /// to do is done by the loop's thread, which is woken for it.
+    /// Runs work of a thread that has borrowed the loop, and calls the listeners that the work has added. What else the work
+    /// has left to do is done by the loop's thread, which is woken for it.
     func runBorrowed(_ work: () -> Void) {
         now = clock.now()
         work()

@@ -309,7 +309,8 @@ struct HopMachineTests {
         }
     }
 
-    /// Feeds random events under the rules of a load: there is at most one hop, which ends once; the results of steps arrive later.
+    /// Feeds random events under the rules of a load: there is at most one hop, which ends once; the results of steps arrive
+    /// later.
     @Test("[U-5.1] random events in random order: one end, nothing after it, and no hop is left")
     func anyOrder() throws {
         let names = Self.events.keys.sorted()

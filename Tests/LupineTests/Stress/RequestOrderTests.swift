@@ -12,8 +12,9 @@ import Testing
 
 /// A model of the order in which a request's events come, checked against many requests at once.
 ///
-/// Threads start requests, await them, and call methods of each at random: they cancel, suspend, resume, add handlers, validators,
-/// retriers and progress, and block the root queue meanwhile. `LUPINE_ORDER_STEPS` sets how many such steps are taken.
+/// Threads start requests, await them, and call methods of each at random: they cancel, suspend, resume, add handlers,
+/// validators, retriers and progress, and block the root queue meanwhile. `LUPINE_ORDER_STEPS` sets how many such steps are
+/// taken.
 @Suite(.serialized, .timeLimit(.minutes(60))) struct RequestOrderTests {
     private static let threads = 4
     private static var steps: Int {

@@ -26,8 +26,8 @@ import Testing
         }
     }
 
-    /// Random schedules of a loop and four callers: at most one of them uses the loop's state, the loop's thread waits only while a
-    /// caller does, and nobody is forgotten.
+    /// Random schedules of a loop and four callers: at most one of them uses the loop's state, the loop's thread waits only
+    /// while a caller does, and nobody is forgotten.
     @Test func oneThreadAtATimeUsesTheLoop() {
         var random = SeededRandom(seed: 7)
         var holder = LoopHolder.loop

@@ -53,8 +53,8 @@ struct PoolModelTests {
             origins: 12),
     ]
 
-    /// Returns origins that do not replace each other in the machine's `OriginMemory`: the model forgets none. Fingerprints differ
-    /// from process to process.
+    /// Returns origins that do not replace each other in the machine's `OriginMemory`: the model forgets none. Fingerprints
+    /// differ from process to process.
     private static func origins(_ count: Int) -> [Origin] {
         var indices: Set<Int> = []
         var origins: [Origin] = []
