@@ -170,7 +170,7 @@ import Testing
         #expect(verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now)) == "accepted")
         #expect(store.count == 2)
         // 22222222.0 to 66666666.0, and the file with two names.
-        #expect(store.usage.filesRead == 6)
+        #expect(store.statistics.filesRead == 6)
     }
 
     @Test func aMalformedRootFailsOnlyTheChainsThatNeedIt() throws {

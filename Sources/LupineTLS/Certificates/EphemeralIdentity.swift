@@ -84,9 +84,9 @@ package enum EphemeralIdentity {
     private static func make(_ plan: Plan) throws(CertificateError) -> TLSIdentity {
         guard let key = unsafe OpenSSLHandle<KeyObject>(owning: lupine_EVP_EC_gen()),
             let certificate = unsafe OpenSSLHandle<X509Object>(owning: X509_new())
-        else { throw .malformed(.certificate, reason: OpenSSLErrors.reason()) }
+        else { throw .malformed(.certificate, reason: OpenSSLErrors.takeReason()) }
         guard unsafe fill(certificate.pointer, key.pointer, plan) else {
-            throw .malformed(.certificate, reason: OpenSSLErrors.reason())
+            throw .malformed(.certificate, reason: OpenSSLErrors.takeReason())
         }
         let der = unsafe OpenSSLEncoding.write { unsafe i2d_X509(certificate.pointer, $0) }
         return try TLSIdentity(certificate: Certificate(der: der), privateKey: PrivateKey(key))

@@ -65,7 +65,7 @@ internal import CLupineOpenSSL
         reading.spent = checkRounds
         OpenSSLErrors.clear()
         guard let safes = unsafe PKCS12_unpack_authsafes(pointer) else {
-            throw .malformed(.pkcs12, reason: OpenSSLErrors.reason())
+            throw .malformed(.pkcs12, reason: OpenSSLErrors.takeReason())
         }
         defer { unsafe lupine_sk_PKCS7_pop_free(safes) }
         let parts = unsafe OpenSSLEncoding.members(safes)
@@ -88,7 +88,7 @@ internal import CLupineOpenSSL
         switch unsafe OBJ_obj2nid(safe.pointee.type) {
         case NID_pkcs7_data:
             unsafe bags = unsafe PKCS12_unpack_p7data(safe)
-            guard unsafe bags != nil else { throw .malformed(.pkcs12, reason: OpenSSLErrors.reason()) }
+            guard unsafe bags != nil else { throw .malformed(.pkcs12, reason: OpenSSLErrors.takeReason()) }
         case NID_pkcs7_encrypted:
             guard let content = unsafe safe.pointee.d.encrypted?.pointee.enc_data,
                 let algorithm = unsafe content.pointee.algorithm
@@ -114,7 +114,7 @@ internal import CLupineOpenSSL
         case NID_certBag:
             guard unsafe PKCS12_SAFEBAG_get_bag_nid(bag) == NID_x509Certificate else { return }
             guard let certificate = unsafe PKCS12_SAFEBAG_get1_cert(bag) else {
-                throw .malformed(.pkcs12, reason: OpenSSLErrors.reason())
+                throw .malformed(.pkcs12, reason: OpenSSLErrors.takeReason())
             }
             defer { unsafe X509_free(certificate) }
             reading.certificates.append(unsafe OpenSSLEncoding.write { unsafe i2d_X509(certificate, $0) })
@@ -122,7 +122,7 @@ internal import CLupineOpenSSL
             guard
                 let key = unsafe OpenSSLHandle<KeyObject>(
                     owning: EVP_PKCS82PKEY(PKCS12_SAFEBAG_get0_p8inf(bag)))
-            else { throw .malformed(.pkcs12, reason: OpenSSLErrors.reason()) }
+            else { throw .malformed(.pkcs12, reason: OpenSSLErrors.takeReason()) }
             reading.keys.append(key)
         case NID_pkcs8ShroudedKeyBag:
             guard let encrypted = unsafe PKCS12_SAFEBAG_get0_pkcs8(bag) else {

@@ -55,14 +55,14 @@ package struct TLSServerIdentity: Sendable {
         self.stapledResponse = stapledResponse
     }
 
-    /// Whether this identity is used for a client that indicates `name`. A wildcard stands for one label.
-    func isFor(_ name: String) -> Bool {
-        let requested = name.lowercased()
-        return serverNames.contains { candidate in
-            let pattern = candidate.lowercased()
-            guard pattern.hasPrefix("*.") else { return pattern == requested }
-            guard let dot = requested.firstIndex(of: "."), dot != requested.startIndex else { return false }
-            return requested[dot...] == pattern.dropFirst()
+    /// Whether the server uses this identity for a client that requests the server name `name`. A wildcard stands for one label.
+    func matches(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return serverNames.contains { serverName in
+            let pattern = serverName.lowercased()
+            guard pattern.hasPrefix("*.") else { return pattern == name }
+            guard let dot = name.firstIndex(of: "."), dot != name.startIndex else { return false }
+            return name[dot...] == pattern.dropFirst()
         }
     }
 }

@@ -13,14 +13,14 @@ extension TLSEngine {
     /// Returns the error of an operation that stopped with `reason`, one of OpenSSL's `SSL_ERROR_` numbers. Empties the error
     /// queue.
     func stopError(for reason: Int32) -> TLSError {
-        let failures = OpenSSLErrors.take()
-        if case .refused(let failure, _) = gate.state { return .chainRefused(failure) }
+        let failures = OpenSSLErrors.takeFailures()
+        if case .refused(let failure, _) = trustMachine.state { return .chainRefused(failure) }
         if let refusedGroupBits {
             return .protocolViolation(
                 OpenSSLFailure(
                     library: ERR_LIB_SSL, reason: SSL_R_BAD_DH_VALUE,
                     description: "a Diffie-Hellman group of \(refusedGroupBits) bits, over the limit of "
-                        + "\(OpenSSLContext.groupLimit)"))
+                        + "\(OpenSSLContext.largestGroupBits)"))
         }
         for failure in failures where failure.library == ERR_LIB_SSL {
             if let alert = failure.receivedAlert { return error(forAlert: alert) }

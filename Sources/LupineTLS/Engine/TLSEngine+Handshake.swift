@@ -13,23 +13,23 @@ extension TLSEngine {
         case .closed: throw .closedInHandshake
         case .failed(let failure): throw failure
         }
-        // A send error is ignored here, because the peer may have sent an alert that explains it; `hasSendingFailed` records it.
+        // A send error is ignored here, because the peer may have sent an alert that explains it; `hasFailedToSend` records it.
         if !isCorked { try? flush() }
         // The owner has not answered yet, so the question is repeated. A stopped OpenSSL repeats it itself, see `explainStop`.
-        if gate.needsAnswer && gate.state != .stopped, let trust = readPresentedTrust() {
+        if trustMachine.needsVerdict && trustMachine.state != .stopped, let trust = readPresentedTrust() {
             return try requestTrust(trust)
         }
         // OpenSSL itself sends the alert for a chain that was refused while stopped, see `verifyCallback`.
-        if case .refused(let failure, from: .flightRead) = gate.state {
+        if case .refused(let failure, from: .flightRead) = trustMachine.state {
             throw refuse(failure, sendingAlert: true)
         }
-        if case .refused(let failure, from: .resumed) = gate.state {
+        if case .refused(let failure, from: .resumed) = trustMachine.state {
             throw refuse(failure, sendingAlert: false)
         }
         OpenSSLErrors.clear()
         let result = unsafe SSL_do_handshake(connection)
         if result == 1 {
-            isCorked = !pending.isEmpty
+            isCorked = !pendingOutput.isEmpty
             return try finishHandshake()
         }
         return try explainStop(unsafe SSL_get_error(connection, result))
@@ -40,14 +40,14 @@ extension TLSEngine {
         switch reason {
         case SSL_ERROR_WANT_READ:
             try? flush()
-            if hasSendingFailed { throw fail(.wireFailed) }
-            if bytesWithoutData > Self.controlLimit {
+            if hasFailedToSend { throw fail(.wireFailed) }
+            if bytesWithoutData > Self.controlByteLimit {
                 throw fail(.onlyControlMessages(bytes: bytesWithoutData))
             }
             return .wouldBlock
         case SSL_ERROR_WANT_RETRY_VERIFY, SSL_ERROR_WANT_WRITE, SSL_ERROR_WANT_X509_LOOKUP:
             try? flush()
-            if gate.needsAnswer, let trust = readPresentedTrust() { return try requestTrust(trust) }
+            if trustMachine.needsVerdict, let trust = readPresentedTrust() { return try requestTrust(trust) }
             guard case .asking = identityState else { throw fail(.closedInHandshake) }
             return .awaitsIdentity(identityRequest)
         default:
@@ -65,24 +65,24 @@ extension TLSEngine {
             peerCertificates = presentedChain(isServer: true)
             releaseBuffers()
         case .client:
-            if gate.state == .noChain {
+            if trustMachine.state == .noChain {
                 guard unsafe SSL_session_reused(connection) == 1 else {
                     throw fail(.untrusted(.noCertificate))
                 }
                 // The result, to wait for the verdict, is obeyed by the next line.
-                _ = gate.handle(.resumedWithoutChain)
+                _ = trustMachine.handle(.resumedWithoutChain)
                 if let trust = readPresentedTrust() { return .awaitsTrust(trust) }
             }
             // The last line of defense: even if OpenSSL reports success, a client's handshake completes only if the owner has
             // accepted the peer.
-            guard gate.state == .accepted else {
+            guard trustMachine.state == .accepted else {
                 throw fail(.untrusted(.refused("the handshake ended without a verdict")))
             }
             if let chosen = applicationProtocol, !offeredProtocols.contains(chosen) {
                 throw fail(.protocolNotOffered(chosen))
             }
         }
-        if hasSendingFailed { throw fail(.wireFailed) }
+        if hasFailedToSend { throw fail(.wireFailed) }
         phase = .established
         // From now on alerts and the peer's handshake messages count towards `messageLimit`.
         unsafe lupine_SSL_count_messages(connection)
@@ -92,11 +92,11 @@ extension TLSEngine {
     }
 
     /// Whether `awaitsTrust` concerns the chain of an earlier handshake that this one resumes.
-    package var asksAboutResumption: Bool { gate.state == .resumed }
+    package var asksAboutResumption: Bool { trustMachine.state == .resumed }
 
     /// Answers `awaitsTrust`. After a refusal the next `handshake` sends the peer an alert and throws.
     package func answerTrust(_ answer: Result<Void, TrustFailure>) {
-        _ = gate.handle(.answer(answer))
+        _ = trustMachine.handle(.verdict(verdict))
     }
 
     /// Answers `awaitsIdentity`; nil continues without a certificate.
@@ -125,15 +125,15 @@ extension TLSEngine {
     // MARK: Called by OpenSSL's callbacks
 
     /// Handles the arrival of the peer's chain.
-    func chainReceived() -> TrustGate.Advice {
-        if gate.state == .noChain {
+    func chainReceived() -> TrustMachine.Advice {
+        if trustMachine.state == .noChain {
             // The server has not resumed the offered session, whose chain and staple these were.
             peerCertificates = []
             stapledResponse = nil
         }
         // With TLS 1.3 the staple is an extension of the certificate message (RFC 8446 §4.4.2.1).
         let includesStaple = unsafe SSL_version(connection) >= TLS1_3_VERSION
-        return gate.handle(.chain(includesStaple: includesStaple))
+        return trustMachine.handle(.chain(includesStaple: includesStaple))
     }
 
     /// The answer to OpenSSL's certificate callback.
@@ -143,7 +143,7 @@ extension TLSEngine {
     func identityRequested() -> IdentityAdvice {
         guard case .client(let context, _) = role else { return .proceed }
         // With TLS 1.2 the certificate request arrives before the verdict about the server.
-        switch gate.handle(.wantsToSend) {
+        switch trustMachine.handle(.wantsToSend) {
         case .proceed: break
         case .wait: return .wait
         case .refuse: return .fail
@@ -166,7 +166,7 @@ extension TLSEngine {
     func sessionReceived(_ handle: OpenSSLHandle<SessionObject>) {
         guard case .client = role else { return }
         // A server may send any number of tickets, so the engine keeps only the last ones. The array is moved out and back for
-        // the reason given at `appendToPending`.
+        // the reason given at `appendToPendingOutput`.
         var sessions = newSessions
         newSessions = []
         if sessions.count == Self.newSessionLimit { sessions.removeFirst() }
@@ -183,7 +183,7 @@ extension TLSEngine {
     /// reads the chain from OpenSSL, and moves the staple out of it.
     private func readPresentedTrust() -> PeerTrust? {
         guard case .client(let context, let host) = role else { return nil }
-        if gate.state != .resumed {
+        if trustMachine.state != .resumed {
             peerCertificates = presentedChain(isServer: false)
             stapledResponse = takeStaple()
         }

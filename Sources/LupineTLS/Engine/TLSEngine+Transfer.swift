@@ -21,7 +21,7 @@ extension TLSEngine {
         var filled = 0
         var result: Int32 = 0
         let target = unsafe connection
-        unsafe SSL_set_default_read_buffer_len(target, room > Self.largeReceive ? Self.largeReceive : 0)
+        unsafe SSL_set_default_read_buffer_len(target, room > Self.largeReceiveSize ? Self.largeReceiveSize : 0)
         unsafe buffer.withUnsafeMutableBytes { raw in
             for _ in 0..<Self.recordsInOneRead where filled < room {
                 var count = 0
@@ -50,11 +50,11 @@ extension TLSEngine {
             if sendsTooManyMessages {
                 throw fail(.tooManyMessages(count: Int(unsafe lupine_SSL_message_count(connection))))
             }
-            if bytesWithoutData > Self.controlLimit {
+            if bytesWithoutData > Self.controlByteLimit {
                 throw fail(.onlyControlMessages(bytes: bytesWithoutData))
             }
-            let waiting = pending.count - pendingStart
-            if waiting > Self.answerLimit { throw fail(.answersNotRead(bytes: waiting)) }
+            let waiting = pendingOutput.count - pendingOutputStart
+            if waiting > Self.pendingReplyLimit { throw fail(.answersNotRead(bytes: waiting)) }
             return .wouldBlock
         case SSL_ERROR_ZERO_RETURN: return .end
         default: throw fail(stopError(for: reason))
@@ -62,7 +62,7 @@ extension TLSEngine {
     }
 
     /// If the reader's buffer is larger than this, OpenSSL's read buffer gets this size, so that one receive fetches as much.
-    private static var largeReceive: Int { 64 * 1024 }
+    private static var largeReceiveSize: Int { 64 * 1024 }
 
     /// Whether OpenSSL has buffered input, or the last `read` has found the end or an error, which the next `read` reports.
     package var hasBufferedInput: Bool { unsafe hasPendingEnd || SSL_has_pending(connection) == 1 }
@@ -74,7 +74,7 @@ extension TLSEngine {
     package func write(_ bytes: Span<UInt8>) throws(TLSError) -> Int {
         try requireEstablished()
         var written = 0
-        while written < bytes.count && (pending.isEmpty || isCorked) {
+        while written < bytes.count && (pendingOutput.isEmpty || isCorked) {
             let unwritten = bytes.extracting(written...)
             var count = 0
             OpenSSLErrors.clear()
@@ -89,7 +89,7 @@ extension TLSEngine {
             }
             // Sends the first data together with the last flight of the handshake.
             if isCorked { try flush() }
-            if hasSendingFailed { throw .wireFailed }
+            if hasFailedToSend { throw .wireFailed }
             written += count
         }
         releaseBuffers()
@@ -97,29 +97,29 @@ extension TLSEngine {
     }
 
     /// Whether the wire has not accepted all output; call `flush` when the wire is writable.
-    package var hasPendingOutput: Bool { !pending.isEmpty && !isCorked }
+    package var hasPendingOutput: Bool { !pendingOutput.isEmpty && !isCorked }
 
     /// Sends pending output, as much as the wire accepts.
     package func flush() throws(TLSError) {
         isCorked = false
-        let waiting = pending
+        let waiting = pendingOutput
         guard !waiting.isEmpty else { return }
-        var start = pendingStart
+        var start = pendingOutputStart
         while start < waiting.count {
             let outcome = wire.send(waiting.span.extracting(start...))
             guard case .bytes(let count) = outcome, count > 0 else {
                 if outcome == .wouldBlock {
-                    pendingStart = start
+                    pendingOutputStart = start
                     return
                 }
-                hasSendingFailed = true
+                hasFailedToSend = true
                 break
             }
             start += count
         }
-        pending = []
-        pendingStart = 0
-        if hasSendingFailed { throw .wireFailed }
+        pendingOutput = []
+        pendingOutputStart = 0
+        if hasFailedToSend { throw .wireFailed }
     }
 
     /// Ends the connection: sends close_notify, and reads nothing more. Does not wait: output that the wire does not accept stays
@@ -171,10 +171,10 @@ extension TLSEngine {
     /// The most bytes that a peer may send in its handshake, or in one read without application data: 15 times the largest
     /// record. This exceeds the 100 KiB each that OpenSSL accepts for a chain and for a list of issuers together, and any
     /// post-handshake message.
-    static var controlLimit: Int { 256 * 1024 }
+    static var controlByteLimit: Int { 256 * 1024 }
     /// The most output that may be pending for a peer that keeps sending requests without reading the answers: one record of
     /// data, and the answers to some hundreds of messages.
-    private static var answerLimit: Int { 24 * 1024 }
+    private static var pendingReplyLimit: Int { 24 * 1024 }
 
     /// The type of a record that contains an alert (RFC 8446 §5.1).
     static var alertType: UInt8 { 21 }
@@ -193,8 +193,8 @@ extension TLSEngine {
     ///
     /// Receives nothing once the peer has exceeded a limit. OpenSSL then stops, and `read` or `handshake` throws the error.
     func receive(into output: inout OutputSpan<UInt8>) -> Bool {
-        guard mayReceive, bytesWithoutData <= Self.controlLimit,
-            pending.count - pendingStart <= Self.answerLimit, !sendsTooManyMessages
+        guard mayReceive, bytesWithoutData <= Self.controlByteLimit,
+            pendingOutput.count - pendingOutputStart <= Self.pendingReplyLimit, !sendsTooManyMessages
         else { return true }
         // OpenSSL waits for the peer's next message, and the peer may wait for the output that is still pending.
         if phase == .handshaking { try? flush() }
@@ -207,45 +207,45 @@ extension TLSEngine {
         }
     }
 
-    /// Sends a record to the wire, or adds it to `pending`. Returns false when the record is held back because the owner has not
+    /// Sends a record to the wire, or adds it to `pendingOutput`. Returns false when the record is held back because the owner has not
     /// accepted the peer yet; OpenSSL then tries again.
     ///
-    /// After a failure, records are discarded and the result is still true; `hasSendingFailed` reports the failure.
+    /// After a failure, records are discarded and the result is still true; `hasFailedToSend` reports the failure.
     func send(_ record: Span<UInt8>) -> Bool {
         // Alerts pass: they reveal only that the connection ends.
-        if gate.allowsOnlyAlerts && record[0] != Self.alertType {
-            _ = gate.handle(.wantsToSend)
+        if trustMachine.allowsOnlyAlerts && record[0] != Self.alertType {
+            _ = trustMachine.handle(.wantsToSend)
             return false
         }
-        if hasSendingFailed { return true }
+        if hasFailedToSend { return true }
         var sent = 0
         if case .client = role, phase == .handshaking, record[0] != Self.alertType {
             // Collects each flight, so that `handshake` sends it at once when it waits for the peer. The last flight is sent
             // together with the first data (`isCorked`).
-            appendToPending(record)
+            appendToPendingOutput(record)
             return true
         }
-        while pending.isEmpty && sent < record.count {
+        while pendingOutput.isEmpty && sent < record.count {
             let outcome = wire.send(record.extracting(sent...))
             guard case .bytes(let count) = outcome, count > 0 else {
                 if outcome == .wouldBlock { break }
-                hasSendingFailed = true
+                hasFailedToSend = true
                 return true
             }
             sent += count
         }
-        if sent < record.count { appendToPending(record.extracting(sent...)) }
+        if sent < record.count { appendToPendingOutput(record.extracting(sent...)) }
         return true
     }
 
-    /// Appends to `pending`. The array is moved out and back, because modifying it in place would add a run-time exclusivity
+    /// Appends to `pendingOutput`. The array is moved out and back, because modifying it in place would add a run-time exclusivity
     /// check to every access.
-    private func appendToPending(_ bytes: Span<UInt8>) {
-        var grown = pending
-        pending = []
+    private func appendToPendingOutput(_ bytes: Span<UInt8>) {
+        var grown = pendingOutput
+        pendingOutput = []
         // The last flight consists of two or three records.
         if grown.isEmpty { grown.reserveCapacity(max(512, bytes.count)) }
         unsafe bytes.withUnsafeBufferPointer { unsafe grown.append(contentsOf: $0) }
-        pending = grown
+        pendingOutput = grown
     }
 }

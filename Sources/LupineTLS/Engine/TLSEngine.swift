@@ -55,20 +55,20 @@ internal import CLupineOpenSSL
     /// The `SSL` object of OpenSSL, which the engine owns.
     let connection: OpaquePointer
     var phase = Phase.handshaking
-    var gate = TrustGate()
+    var trustMachine = TrustMachine()
     var identityState = IdentityState.notAsked
     /// The certificate that the client sends, or has sent.
     var ownCertificate: Certificate?
-    /// Output that the wire has not accepted, starting at `pendingStart`.
-    var pending: [UInt8] = []
-    var pendingStart = 0
-    /// Whether `pending` is the last flight of a client's handshake, which is held until the first write, like output on a socket
+    /// Output that the wire has not accepted, starting at `pendingOutputStart`.
+    var pendingOutput: [UInt8] = []
+    var pendingOutputStart = 0
+    /// Whether `pendingOutput` is the last flight of a client's handshake, which is held until the first write, like output on a socket
     /// with TCP_CORK: this saves one call and one segment per connection.
     var isCorked = false
     /// Whether a client's handshake has left OpenSSL's buffers allocated, and neither reading nor writing has freed them since.
     var keepsBuffers = false
     /// Whether sending has failed. Reading continues: an alert that explains it may have arrived.
-    var hasSendingFailed = false
+    var hasFailedToSend = false
     /// The result of the last receive from the wire.
     var lastReceive = TLSWireOutcome.wouldBlock
     /// The bytes received in the handshake, or since the last plaintext within one call of `read`.

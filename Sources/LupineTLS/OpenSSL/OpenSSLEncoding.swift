@@ -30,7 +30,7 @@ enum OpenSSLEncoding {
             guard let start = buffer.baseAddress, let end = unsafe cursor else { return (object, 0) }
             return unsafe (object, end - start)
         }
-        guard let object else { throw .malformed(input, reason: OpenSSLErrors.reason()) }
+        guard let object else { throw .malformed(input, reason: OpenSSLErrors.takeReason()) }
         guard used == der.count else {
             release(object)
             throw .malformed(input, reason: "\(der.count - used) bytes after its end")

@@ -41,19 +41,19 @@ package enum OpenSSLErrors {
     }
 
     /// Empties the queue and returns its entries, the root cause first.
-    package static func take() -> [OpenSSLFailure] {
+    package static func takeFailures() -> [OpenSSLFailure] {
         var failures: [OpenSSLFailure] = []
         while case let code = ERR_get_error(), code != 0 { failures.append(OpenSSLFailure(code: code)) }
         return failures
     }
 
     /// Empties the queue and returns the description of the root cause.
-    static func reason() -> String { take().first?.description ?? "unknown reason" }
+    static func takeReason() -> String { takeFailures().first?.description ?? "unknown reason" }
 
     /// Empties the queue after a failed decryption, and returns its error: `unsupported` if OpenSSL lacks the algorithm,
     /// otherwise `wrongPassword`.
     static func decryptionError(of input: CertificateInput) -> CertificateError {
-        let failures = take()
+        let failures = takeFailures()
         let missing = failures.first { failure in
             switch (failure.library, failure.reason) {
             case (ERR_LIB_EVP, EVP_R_UNSUPPORTED_ALGORITHM), (ERR_LIB_EVP, EVP_R_UNKNOWN_PBE_ALGORITHM),

@@ -32,7 +32,7 @@ extension OpenSSLHandle where Object == KeyObject {
         guard let information = unsafe information else { throw OpenSSLErrors.decryptionError(of: input) }
         defer { unsafe PKCS8_PRIV_KEY_INFO_free(information) }
         guard let key = unsafe OpenSSLHandle(owning: EVP_PKCS82PKEY(information)) else {
-            throw .malformed(input, reason: OpenSSLErrors.reason())
+            throw .malformed(input, reason: OpenSSLErrors.takeReason())
         }
         return key
     }

@@ -5,7 +5,7 @@ package protocol RevocationCaching: Sendable {
     /// Returns the answer that is valid at this time; nil for none.
     func answer(for key: RevocationKey, at time: UnixTime) -> RevocationAnswer?
     /// Stores an answer, unless it has expired at this time.
-    func keep(_ answer: RevocationAnswer, for key: RevocationKey, at time: UnixTime)
+    func store(_ answer: RevocationAnswer, for key: RevocationKey, at time: UnixTime)
 }
 
 /// The subject of an answer, by which the cache finds it.
@@ -74,7 +74,7 @@ package struct RevocationCache: Sendable {
     }
 
     /// Stores an answer, replacing an older one. An answer that has expired, or is larger than the whole cache, is not stored.
-    package mutating func keep(_ answer: RevocationAnswer, for key: RevocationKey, at time: UnixTime) {
+    package mutating func store(_ answer: RevocationAnswer, for key: RevocationKey, at time: UnixTime) {
         remove(key)
         guard answer.size <= byteLimit, entryLimit > 0, time <= answer.until else { return }
         if entries.count >= entryLimit || bytes + answer.size > byteLimit {

@@ -12,7 +12,7 @@ public struct RevocationList: Sendable, Hashable {
 
     let handle: OpenSSLHandle<RevocationListObject>
     /// The validity of the list.
-    let window: RevocationWindow
+    let validity: RevocationValidity
     /// The length of the DER.
     let size: Int
     /// The approximate size in memory: an entry of some 40 bytes becomes objects of some 300.
@@ -44,7 +44,7 @@ public struct RevocationList: Sendable, Hashable {
             throw .malformed
         }
         // With a malformed nextUpdate, the list expires when it begins.
-        window = unsafe try RevocationWindow(
+        validity = unsafe try RevocationValidity(
             from: begin,
             until: X509_CRL_get0_nextUpdate(handle.pointer).map { unsafe UnixTime(asn1: $0) ?? begin })
         scope = try RevocationScope(of: handle)
@@ -79,7 +79,7 @@ public struct RevocationList: Sendable, Hashable {
     /// Returns the list's status for a certificate of the issuer that has signed it.
     func status(of certificate: Certificate, at time: UnixTime) throws(RevocationProblem) -> RevocationStatus
     {
-        guard window.contains(time) else { throw .outdated }
+        guard validity.contains(time) else { throw .outdated }
         guard scope.covers(certificate) else { throw .otherCertificate }
         var entry: OpaquePointer?
         // The result 2 means an entry with the reason "removeFromCRL": the certificate is not revoked any more.

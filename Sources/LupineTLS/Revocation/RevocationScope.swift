@@ -5,9 +5,9 @@ internal import CLupineOpenSSL
 /// Describes which certificates of its issuer a revocation list covers (RFC 5280 §5.2.5).
 struct RevocationScope: Sendable, Hashable {
     /// Whether the list is only for end-entity certificates (onlyContainsUserCerts).
-    private var excludesAuthorities = false
+    private var coversOnlyEndEntities = false
     /// Whether the list is only for certificates of authorities (onlyContainsCACerts).
-    private var excludesOthers = false
+    private var coversOnlyAuthorities = false
     /// The DER of the distribution point names that the list is for; nil when it is for all.
     private var distributionPoints: Set<[UInt8]>?
 
@@ -29,8 +29,8 @@ struct RevocationScope: Sendable, Hashable {
         guard unsafe point.pointee.indirectCRL <= 0, unsafe point.pointee.onlyattr <= 0,
             unsafe point.pointee.onlysomereasons == nil
         else { throw .unsupported }
-        excludesAuthorities = unsafe point.pointee.onlyuser > 0
-        excludesOthers = unsafe point.pointee.onlyCA > 0
+        coversOnlyEndEntities = unsafe point.pointee.onlyuser > 0
+        coversOnlyAuthorities = unsafe point.pointee.onlyCA > 0
         if let name = unsafe point.pointee.distpoint {
             guard let names = unsafe RevocationScope.fullNames(name) else { throw .unsupported }
             distributionPoints = names
@@ -39,7 +39,7 @@ struct RevocationScope: Sendable, Hashable {
 
     /// Whether the absence of this certificate from the list means that it is good.
     func covers(_ certificate: Certificate) -> Bool {
-        guard !(certificate.isAuthority ? excludesAuthorities : excludesOthers) else { return false }
+        guard !(certificate.isAuthority ? coversOnlyEndEntities : coversOnlyAuthorities) else { return false }
         guard let distributionPoints else { return true }
         return !distributionPoints.isDisjoint(with: RevocationScope.distributionPoints(of: certificate))
     }

@@ -25,15 +25,15 @@ enum RevocationStatus: Sendable, Hashable {
 }
 
 /// The period in which a signed answer is valid.
-struct RevocationWindow: Sendable, Hashable {
+struct RevocationValidity: Sendable, Hashable {
     let from: UnixTime
     let until: UnixTime
 
     /// Creates a window from the times of an answer, extended by the skew; without nextUpdate the answer is valid for a day.
     init(from begin: UnixTime, until end: UnixTime?) throws(RevocationProblem) {
         if let end, end < begin { throw .malformed }
-        from = begin.adding(-OCSPAnswer.skew)
-        until = (end ?? begin.adding(OCSPAnswer.ageWithoutNextUpdate)).adding(OCSPAnswer.skew)
+        from = begin.adding(-OCSPResponse.clockSkew)
+        until = (end ?? begin.adding(OCSPResponse.defaultValidity)).adding(OCSPResponse.clockSkew)
     }
 
     func contains(_ time: UnixTime) -> Bool { from <= time && time <= until }

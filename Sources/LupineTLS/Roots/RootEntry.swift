@@ -6,28 +6,28 @@ internal import Synchronization
 /// thread.
 final class RootEntry: Sendable {
     /// The source of a certificate.
-    struct Origin: Sendable, Hashable {
+    struct Location: Sendable, Hashable {
         let path: String
         /// The position of the certificate in the file, starting at 1.
         let number: Int
         /// Whether a certificate that cannot be parsed is skipped, as in a folder, instead of being an error.
-        let isLenient: Bool
+        let skipsMalformed: Bool
     }
 
     private enum Content: Sendable {
         case parsed(Certificate)
-        case der([UInt8], trustSettings: Bool, subject: Range<Int>, Origin)
+        case der([UInt8], trustSettings: Bool, subject: Range<Int>, Location)
     }
 
     /// The result of parsing. A class, because `AtomicLazyReference` stores objects.
-    private final class Outcome: Sendable {
+    private final class ParseResult: Sendable {
         let result: Result<Certificate, TrustRootsError>
 
         init(_ result: Result<Certificate, TrustRootsError>) { self.result = result }
     }
 
     private let content: Content
-    private let outcome = AtomicLazyReference<Outcome>()
+    private let parseResult = AtomicLazyReference<ParseResult>()
     /// `OpenSSLName.hash` of the subject.
     let hash: UInt32
 
@@ -41,7 +41,7 @@ final class RootEntry: Sendable {
     /// certificate.
     ///
     /// - Throws: The error of a certificate that is parsed now.
-    convenience init(der: [UInt8], trustSettings: Bool, _ origin: Origin) throws(CertificateError) {
+    convenience init(der: [UInt8], trustSettings: Bool, _ location: Location) throws(CertificateError) {
         guard der.count <= Certificate.largestSize,
             let subject = CertificateOutline.subject(in: der, trustSettings: trustSettings),
             let name = OpenSSLName(der: der[subject])
@@ -49,7 +49,7 @@ final class RootEntry: Sendable {
             self.init(try Certificate(der: der, trustSettings: trustSettings))
             return
         }
-        self.init(.der(der, trustSettings: trustSettings, subject: subject, origin), hash: name.hash)
+        self.init(.der(der, trustSettings: trustSettings, subject: subject, location), hash: name.hash)
     }
 
     private init(_ content: Content, hash: UInt32) {
@@ -58,10 +58,10 @@ final class RootEntry: Sendable {
     }
 
     /// Whether the certificate was parsed on demand.
-    var isParsed: Bool { outcome.load() != nil }
+    var isParsed: Bool { parseResult.load() != nil }
 
     /// The input that a certificate was read from, to find duplicates.
-    struct Octets: Hashable {
+    struct DuplicateKey: Hashable {
         fileprivate let der: [UInt8]
         fileprivate let trustSettings: Bool
 
@@ -70,13 +70,13 @@ final class RootEntry: Sendable {
     }
 
     /// The input of the certificate; nil for a certificate that was given in parsed form.
-    var octets: Octets? {
+    var duplicateKey: DuplicateKey? {
         guard case .der(let der, let trustSettings, _, _) = content else { return nil }
-        return Octets(der: der, trustSettings: trustSettings)
+        return DuplicateKey(der: der, trustSettings: trustSettings)
     }
 
     /// Whether the certificate has this subject.
-    func isNamed(_ name: OpenSSLName) -> Bool {
+    func hasSubject(_ name: OpenSSLName) -> Bool {
         guard hash == name.hash else { return false }
         return switch content {
         case .parsed(let certificate): OpenSSLName(subjectOf: certificate) == name
@@ -84,28 +84,28 @@ final class RootEntry: Sendable {
         }
     }
 
-    /// Returns the certificate; nil if it cannot be parsed and its origin is lenient.
+    /// Returns the certificate; nil if it cannot be parsed and its location is lenient.
     ///
     /// - Throws: The error of the certificate, with its location.
     func certificate() throws(TrustRootsError) -> Certificate? {
         switch content {
         case .parsed(let certificate): return certificate
-        case .der(let der, let trustSettings, _, let origin):
-            // Two threads may both parse it; `outcome` stores one result.
+        case .der(let der, let trustSettings, _, let location):
+            // Two threads may both parse it; `parseResult` stores one result.
             let parsed =
-                outcome.load() ?? outcome.storeIfNil(Outcome(Self.parse(der, trustSettings, origin)))
-            return origin.isLenient ? try? parsed.result.get() : try parsed.result.get()
+                parseResult.load() ?? parseResult.storeIfNil(ParseResult(Self.parse(der, trustSettings, location)))
+            return location.skipsMalformed ? try? parsed.result.get() : try parsed.result.get()
         }
     }
 
     private static func parse(
-        _ der: [UInt8], _ trustSettings: Bool, _ origin: Origin
+        _ der: [UInt8], _ trustSettings: Bool, _ location: Location
     ) -> Result<Certificate, TrustRootsError> {
         do throws(CertificateError) {
             return .success(try Certificate(der: der, trustSettings: trustSettings))
         } catch {
-            let located = CertificateError.at(number: origin.number, path: origin.path, error)
-            return .failure(.unusable(path: origin.path, located))
+            let located = CertificateError.at(number: location.number, path: location.path, error)
+            return .failure(.unusable(path: location.path, located))
         }
     }
 }

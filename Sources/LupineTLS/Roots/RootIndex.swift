@@ -13,13 +13,13 @@ package final class RootIndex: Sendable {
 
     /// Creates an index of these entries, without duplicates.
     init(_ entries: [RootEntry], filesRead: Int = 0) {
-        var known: Set<RootEntry.Octets> = []
+        var seenKeys: Set<RootEntry.DuplicateKey> = []
         var byHash: [UInt32: [Int]] = [:]
-        known.reserveCapacity(entries.count)
+        seenKeys.reserveCapacity(entries.count)
         byHash.reserveCapacity(entries.count)
         let unique = entries.filter { entry in
-            guard let octets = entry.octets else { return true }
-            return known.insert(octets).inserted
+            guard let key = entry.duplicateKey else { return true }
+            return seenKeys.insert(key).inserted
         }
         for (index, entry) in unique.enumerated() { byHash[entry.hash, default: []].append(index) }
         self.entries = unique
@@ -40,7 +40,7 @@ package final class RootIndex: Sendable {
     ///   - failure: Set to the error of a certificate with this subject that cannot be parsed.
     package func certificates(named name: OpenSSLName, failure: inout TrustRootsError?) -> [Certificate] {
         var found: [Certificate] = []
-        for index in byHash[name.hash] ?? [] where entries[index].isNamed(name) {
+        for index in byHash[name.hash] ?? [] where entries[index].hasSubject(name) {
             do throws(TrustRootsError) {
                 if let certificate = try entries[index].certificate() { found.append(certificate) }
             } catch { failure = error }

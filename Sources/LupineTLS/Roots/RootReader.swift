@@ -40,7 +40,7 @@ package struct RootReader {
 
     /// Reads the certificates in a file's content; throws if there are none.
     package mutating func read(content bytes: [UInt8], of path: String) throws(CertificateError) {
-        entries += try Self.entries(in: bytes, of: path, isLenient: false)
+        entries += try Self.entries(in: bytes, of: path, skipsMalformed: false)
     }
 
     /// Reads the certificates in a folder's regular files, regardless of their names, except those that begin with a dot. Files
@@ -64,7 +64,7 @@ package struct RootReader {
                 guard size <= contentLimit else {
                     throw .tooLarge(.folder, count: size, limit: contentLimit)
                 }
-                found += (try? Self.entries(in: bytes, of: file, isLenient: true)) ?? []
+                found += (try? Self.entries(in: bytes, of: file, skipsMalformed: true)) ?? []
             }
         } catch {
             throw .unusable(path: path, error)
@@ -75,12 +75,12 @@ package struct RootReader {
 
     /// The certificates in a file's content, found in the same way as by `Certificate.bundle(file:)`.
     private static func entries(
-        in bytes: [UInt8], of path: String, isLenient: Bool
+        in bytes: [UInt8], of path: String, skipsMalformed: Bool
     ) throws(CertificateError) -> [RootEntry] {
         var entries: [RootEntry] = []
         func add(_ der: [UInt8], trustSettings: Bool) throws(CertificateError) {
-            let origin = RootEntry.Origin(path: path, number: entries.count + 1, isLenient: isLenient)
-            entries.append(try RootEntry(der: der, trustSettings: trustSettings, origin))
+            let location = RootEntry.Location(path: path, number: entries.count + 1, skipsMalformed: skipsMalformed)
+            entries.append(try RootEntry(der: der, trustSettings: trustSettings, location))
         }
         do throws(CertificateError) {
             guard PEM.containsBlock(bytes) else {

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The roots of a configuration, read on first use and then cached. May be used on any thread.
 final class RootSource: Sendable {
-    private final class Loaded: Sendable {
+    private final class LoadedRoots: Sendable {
         let indexes: [RootIndex]
         /// The name of the roots (`TrustRoots.name`) while they were read.
         let name: String
@@ -16,7 +16,7 @@ final class RootSource: Sendable {
     }
 
     private let roots: TrustRoots
-    private let loaded = AtomicLazyReference<Loaded>()
+    private let loaded = AtomicLazyReference<LoadedRoots>()
 
     init(_ roots: TrustRoots) { self.roots = roots }
 
@@ -33,7 +33,7 @@ final class RootSource: Sendable {
     func load() throws(TrustRootsError) -> [RootIndex] {
         if let indexes { return indexes }
         let (indexes, name) = try Self.readConsistently(roots.name, read)
-        return loaded.storeIfNil(Loaded(indexes, name: name)).indexes
+        return loaded.storeIfNil(LoadedRoots(indexes, name: name)).indexes
     }
 
     /// Reads all roots that the configuration describes.

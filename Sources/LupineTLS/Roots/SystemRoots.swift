@@ -38,7 +38,7 @@ struct SystemRoots {
     }
 
     /// The result of reading the system's roots.
-    final class Loaded: Sendable {
+    final class ReadResult: Sendable {
         let index: Result<RootIndex, TrustRootsError>
         /// The roots' name (`SystemRoots.name`, a fingerprint of their files) while they were read.
         let name: String
@@ -53,14 +53,14 @@ struct SystemRoots {
         }
     }
 
-    private static let ofProcess = fromEnvironment()
+    private static let environmentRoots = fromEnvironment()
     /// Contains `shared` once it has been read, so that `name` can look without causing the reading.
-    private static let published = AtomicLazyReference<Loaded>()
+    private static let sharedIfRead = AtomicLazyReference<ReadResult>()
     /// The roots that the process's environment names. The first access reads them, and blocks.
-    static let shared = published.storeIfNil(Loaded(ofProcess))
+    static let shared = sharedIfRead.storeIfNil(ReadResult(environmentRoots))
 
     /// Identifies the process's roots: the name at the time they were read; before that, the current name.
-    static var name: String { published.load()?.name ?? ofProcess.name }
+    static var name: String { sharedIfRead.load()?.name ?? environmentRoots.name }
 
     /// Identifies these roots: by their locations and the state of the files there.
     var name: String {

@@ -69,8 +69,8 @@ package struct TrustStore: Sendable {
     }
 
     /// The work done so far: the numbers of files read and certificates parsed.
-    package var usage: (filesRead: Int, parsed: Int) {
-        var usage = (filesRead: 0, parsed: 0)
+    package var statistics: (filesRead: Int, certificatesParsed: Int) {
+        var statistics = (filesRead: 0, certificatesParsed: 0)
         for layer in layers {
             let indexes =
                 switch layer {
@@ -78,11 +78,11 @@ package struct TrustStore: Sendable {
                 case .source(let source): source.indexes ?? []
                 }
             for index in indexes {
-                usage.filesRead += index.filesRead
-                usage.parsed += index.parsedCount
+                statistics.filesRead += index.filesRead
+                statistics.certificatesParsed += index.parsedCount
             }
         }
-        return usage
+        return statistics
     }
 
     /// All trusted certificates, without duplicates and without those that cannot be read. Reads and parses everything.

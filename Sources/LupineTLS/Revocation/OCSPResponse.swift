@@ -7,13 +7,13 @@ internal import CLupineOpenSSL
 /// Only the certificate's issuer and responders to which it has delegated may sign (§4.2.2.2). A nonce is neither sent nor
 /// required, so that stapled and pre-produced responses are accepted; replay is limited by the response's validity. The response
 /// comes from the network: nothing in it is trusted before its signature is verified.
-struct OCSPAnswer {
+struct OCSPResponse {
     /// The largest response in bytes.
     static let sizeLimit = 64 << 10
     /// The tolerated clock difference between both sides, in seconds.
-    static let skew: Int64 = 300
+    static let clockSkew: Int64 = 300
     /// The validity of a response without nextUpdate, in seconds: a day, as in Mozilla's implementation.
-    static let ageWithoutNextUpdate: Int64 = 86_400
+    static let defaultValidity: Int64 = 86_400
 
     /// The status of the certificate.
     let status: RevocationStatus
@@ -43,23 +43,23 @@ struct OCSPAnswer {
     init(
         _ bytes: [UInt8], about certificate: Certificate, issuer: Certificate, at time: UnixTime
     ) throws(RevocationProblem) {
-        guard bytes.count <= OCSPAnswer.sizeLimit else {
-            throw .tooLarge(limit: OCSPAnswer.sizeLimit, bytes: bytes.count)
+        guard bytes.count <= OCSPResponse.sizeLimit else {
+            throw .tooLarge(limit: OCSPResponse.sizeLimit, bytes: bytes.count)
         }
         OpenSSLErrors.clear()
         defer { OpenSSLErrors.clear() }
-        let basic = unsafe try OCSPAnswer.basicResponse(bytes)
+        let basic = unsafe try OCSPResponse.basicResponse(bytes)
         defer { unsafe OCSP_BASICRESP_free(basic) }
-        unsafe try OCSPAnswer.checkSignature(of: basic, issuer: issuer, at: time)
+        unsafe try OCSPResponse.checkSignature(of: basic, issuer: issuer, at: time)
         // The reason if no status in the response is usable.
         var problem = RevocationProblem.otherCertificate
-        var good: OCSPAnswer?
+        var good: OCSPResponse?
         for index in 0..<max(unsafe OCSP_resp_count(basic), 0) {
             guard let single = unsafe OCSP_resp_get0(basic, index),
-                unsafe OCSPAnswer.isAbout(certificate, issuer, single)
+                unsafe OCSPResponse.isAbout(certificate, issuer, single)
             else { continue }
             do throws(RevocationProblem) {
-                let answer = try unsafe OCSPAnswer(single: single, at: time)
+                let answer = try unsafe OCSPResponse(single: single, at: time)
                 // A revocation wins over any other response.
                 guard answer.status == .good else {
                     self = answer
@@ -85,11 +85,11 @@ struct OCSPAnswer {
         let code = unsafe OCSP_single_get0_status(single, &reason, &revokedAt, &thisUpdate, &nextUpdate)
         guard let begin = unsafe UnixTime(asn1: thisUpdate) else { throw .malformed }
         // With a malformed nextUpdate, the response expires when it begins.
-        let window = unsafe try RevocationWindow(
+        let validity = unsafe try RevocationValidity(
             from: begin, until: nextUpdate.map { unsafe UnixTime(asn1: $0) ?? begin })
-        guard window.contains(time) else { throw .outdated }
-        from = window.from
-        until = window.until
+        guard validity.contains(time) else { throw .outdated }
+        from = validity.from
+        until = validity.until
         switch code {
         case V_OCSP_CERTSTATUS_GOOD: status = .good
         case V_OCSP_CERTSTATUS_REVOKED:
