@@ -120,8 +120,8 @@ enum OpenSSLContext {
     }
 }
 
-/// The limit on Diffie-Hellman groups, for a security callback (`SSL_CTX_set_security_callback`) that calls OpenSSL's own callback
-/// too. All client contexts share it, so it is never freed.
+/// The limit on Diffie-Hellman groups, for a security callback (`SSL_CTX_set_security_callback`) that calls OpenSSL's own
+/// callback too. All client contexts share it, so it is never freed.
 nonisolated(unsafe) private let groupLimit: UnsafeMutablePointer<lupine_strength> = {
     // A new context has OpenSSL's own callback.
     let context = unsafe SSL_CTX_new(TLS_client_method())

@@ -12,10 +12,11 @@ final class OpenSSLKeyLog: Sendable {
     /// Opens the file. If it does not exist, creates it with permissions for its owner only.
     init(path: String) throws(TLSError) {
         let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC
-        descriptor = unsafe open(path, flags, mode_t(0o600))
-        guard descriptor >= 0 else {
+        let result = unsafe open(path, flags, mode_t(0o600))
+        guard result >= 0 else {
             throw .configuration(.keyLog(path: path, errno: errno))
         }
+        descriptor = result
     }
 
     deinit { _ = close(descriptor) }

@@ -10,7 +10,7 @@ struct ServerName: Hashable {
 
     /// Parses a host: a name or an IP literal, with or without brackets.
     ///
-    /// - Throws: `TLSConfigurationProblem.host` if it is empty, longer than 253 octets, or not visible ASCII.
+    /// - Throws: `TLSError.configuration(.host)` if it is empty, longer than 253 octets, or not visible ASCII.
     init(_ text: String) throws(TLSError) {
         let octets = text.utf8.span
         // The range of the host in the text: without brackets, and later without the trailing dot.

@@ -10,8 +10,8 @@ package protocol TLSWire: AnyObject {
     func receive(into output: inout OutputSpan<UInt8>) -> TLSWireOutcome
     /// Sends a prefix of `bytes`, which are not empty. The engine stores the bytes that the wire does not accept.
     func send(_ bytes: Span<UInt8>) -> TLSWireOutcome
-    /// Whether the wire has no more bytes, as far as it knows. A `read` that has plaintext continues receiving only if this is
-    /// false.
+    /// False if the wire knows that more bytes have arrived; true if none have, or if it does not know. An engine that has
+    /// decrypted some plaintext continues receiving only if this is false.
     var isDrained: Bool { get }
 }
 

@@ -3,16 +3,16 @@
 /// The state machine of a client's connection from the arrival of the peer's chain to the verdict about it.
 ///
 /// The engine reports events, and obeys the returned advice. With TLS 1.3, OpenSSL stops when it has the chain. With TLS 1.2,
-/// the stapled response follows the chain (RFC 6066 §8). So OpenSSL continues to the end of the server's flight (its group of
-/// handshake messages), and the engine holds back OpenSSL's output until the verdict. In a resumed handshake, the server sends no
-/// chain: the owner judges the chain of the session before the client sends anything else.
+/// the stapled OCSP response (the staple) follows the chain (RFC 6066 §8). So OpenSSL continues to the end of the server's flight
+/// (its group of handshake messages), and the engine holds back OpenSSL's output until the verdict. In a resumed handshake, the
+/// server sends no chain: the owner judges the chain of the session before the client sends anything else.
 struct TrustMachine {
     /// The progress of the decision. An arrow in the comments lists the states that may follow.
     enum State: Hashable {
         case noChain  // -> stopped, readingFlight, resumed
         case stopped  // -> accepted, refused; OpenSSL waits in its verification of the chain
-        case readingFlight  // -> flightRead; OpenSSL continues reading, because the stapled response may follow
-        case flightRead  // -> accepted, refused; the server's flight is complete, and output is held back
+        case readingFlight  // -> flightRead; OpenSSL continues reading: the staple may follow
+        case flightRead  // -> accepted, refused; the server's flight is complete, output is held back
         case resumed  // -> accepted, refused; the owner judges the chain of an earlier handshake
         case accepted
         case refused(TrustFailure, from: Refusal)

@@ -62,7 +62,9 @@ package struct RevocationCheck: Sendable, Hashable {
     ///
     /// Returns `time` itself if there is no valid response. Returns nil if the leaf requires none, or its issuer is unknown.
     static func stapleEnd(of trust: PeerTrust, on path: TrustPath, at time: UnixTime) -> UnixTime? {
-        guard path.certificates.count > 1, let leaf = path.certificates.first, leaf.mustStaple else { return nil }
+        guard path.certificates.count > 1, let leaf = path.certificates.first, leaf.mustStaple else {
+            return nil
+        }
         let response = try? trust.stapledResponse.map { staple throws(RevocationProblem) in
             try OCSPResponse(staple, about: leaf, issuer: path.certificates[1], at: time)
         }

@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func limitsPerKeyAndInTotal() throws {
-        var cache = TLSSessionCache<Int>(perKey: 2, capacity: 5)
+        var cache = TLSSessionCache<Int>(limitPerKey: 2, capacity: 5)
         for expires in Int64(2001)...2003 { cache.put(try session(true, expires: expires), for: 0) }
         #expect(cache.count == 2)
         #expect(cache.take(for: 0, now: now)?.expires.seconds == 2003)
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func aCacheOfOneKeepsTheNewest() throws {
-        var cache = TLSSessionCache<Int>(perKey: 4, capacity: 1)
+        var cache = TLSSessionCache<Int>(limitPerKey: 4, capacity: 1)
         cache.put(try session(true, expires: 2001), for: 0)
         cache.put(try session(true, expires: 2002), for: 0)
         #expect(cache.count == 1)
