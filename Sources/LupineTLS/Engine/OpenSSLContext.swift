@@ -39,7 +39,7 @@ enum OpenSSLContext {
     }
 
     /// The longest accepted Diffie-Hellman group of a server, in bits. OpenSSL accepts 10,000 bits, with which a server that has
-    /// not been authenticated yet would occupy a loop's thread for 0.7 s; 4096 bits take 0.03 s.
+    /// not been authenticated yet would occupy an event loop's thread for 0.7 s; 4096 bits take 0.03 s.
     static let largestGroupBits: Int32 = 4096
 
     /// Creates a context with OpenSSL's defaults.

@@ -2,8 +2,8 @@
 
 internal import CLupineOpenSSL
 
-/// The handshake. It stops at two points until the owner answers: when the server's chain has arrived, and when the server
-/// requests a client certificate.
+/// The handshake. On a client, it stops at two points until the engine's owner answers: when the server's chain has arrived, and
+/// when the server requests a client certificate.
 extension TLSEngine {
     /// Advances the handshake as far as possible. Call it again when the wire is ready, and after each answer.
     package func handshake() throws(TLSError) -> Progress {
@@ -86,7 +86,7 @@ extension TLSEngine {
         }
         if hasFailedToSend { throw fail(.wireFailed) }
         phase = .established
-        // From now on alerts and the peer's handshake messages count towards `messageLimit`.
+        // After the handshake, alerts and the peer's handshake messages count towards `messageLimit`.
         unsafe lupine_SSL_count_messages(connection)
         // A client keeps OpenSSL's buffers: it usually writes its request at once, and would have to allocate them again.
         if case .client = role { keepsBuffers = true }
@@ -96,7 +96,7 @@ extension TLSEngine {
     /// Whether the pending `awaitsTrust` is about the chain of an earlier handshake, whose session this handshake resumes.
     package var asksAboutResumption: Bool { trustMachine.state == .resumed }
 
-    /// Answers `awaitsTrust` with the owner's verdict. After a refusal the next `handshake` sends the peer an alert and throws.
+    /// Answers `awaitsTrust` with the owner's verdict. After a refusal the next `handshake` ends the connection and throws.
     package func answerTrust(_ verdict: Result<Void, TrustFailure>) {
         // The next `handshake` obeys the advice: it reads the machine's state.
         _ = trustMachine.handle(.verdict(verdict))

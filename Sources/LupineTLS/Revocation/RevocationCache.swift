@@ -14,7 +14,8 @@ package enum RevocationKey: Hashable, Sendable {
     case status(certificate: SHA256Digest, issuer: SHA256Digest)
     /// An issuer's list from one URL.
     case list(url: String, issuer: SHA256Digest)
-    /// A failed query to one URL, for OCSP about `certificate`, for a list of its issuer's: then `certificate` is the issuer's.
+    /// A failed query to one URL. `certificate` is the certificate whose OCSP status was queried, or the issuer whose list was
+    /// queried.
     case failure(url: String, certificate: SHA256Digest)
 }
 

@@ -54,6 +54,7 @@ struct SystemRoots {
         }
     }
 
+    /// The locations according to the process's environment, which is read once.
     private static let environmentRoots = fromEnvironment()
     /// Contains the same object as `shared` once the roots have been read. Unlike `shared`, it can be accessed without reading
     /// them.

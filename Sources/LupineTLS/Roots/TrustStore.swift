@@ -29,6 +29,7 @@ package struct TrustStore: Sendable {
     /// Creates a store for `roots`; nothing is read yet.
     package init(_ roots: TrustRoots) {
         if roots.isPlainSystem {
+            // All stores of the system's roots share one source, so that the roots are read once.
             self = .system
         } else if roots.includesSystem || !roots.files.isEmpty || !roots.directories.isEmpty {
             self.init([.source(RootSource(roots))])
@@ -109,6 +110,7 @@ package struct TrustStore: Sendable {
         var seenNames: Set<OpenSSLName> = []
         var namesToFind = certificates.flatMap { [OpenSSLName(subjectOf: $0), OpenSSLName(issuerOf: $0)] }
         while let next = namesToFind.popLast() {
+            // `next` is nil if memory was exhausted when OpenSSL copied the name.
             guard let name = next, seenNames.insert(name).inserted else { continue }
             for index in indexes {
                 for anchor in index.certificates(named: name, failure: &anchors.failure) {

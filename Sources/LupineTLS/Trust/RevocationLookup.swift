@@ -149,8 +149,8 @@ struct RevocationLookup {
         }
     }
 
-    /// Returns the first of the URLs that may be queried: those with the scheme `http`, because `https` would itself need a
-    /// revocation check, and with at most 2048 octets.
+    /// Returns the first URLs that may be queried, at most `RevocationCheck.urlLimit`. They have the scheme `http`, because
+    /// `https` would itself need a revocation check, and at most 2048 octets.
     private static func queryable(_ urls: [String]) -> ArraySlice<String> {
         urls.filter { $0.utf8.count <= 2048 && $0.lowercased().hasPrefix("http://") }
             .prefix(RevocationCheck.urlLimit)
