@@ -38,7 +38,7 @@ struct PEM {
         }
         var blocks: [Block] = []
         // The block whose END line has not been found yet, with the positions of its BEGIN line and of its body.
-        var openBlock: (label: ArraySlice<UInt8>, start: Int, body: Int)?
+        var openBlock: (label: ArraySlice<UInt8>, start: Int, bodyStart: Int)?
         var lines = PEMLines(text)
         while let (lineStart, line) = lines.nextWithDash() {
             if let label = label(of: line, after: beginMarker) {
@@ -52,7 +52,7 @@ struct PEM {
                     Block(
                         label: String(decoding: label, as: UTF8.self),
                         text: text[block.start..<line.endIndex],
-                        body: text[block.body..<lineStart]))
+                        body: text[block.bodyStart..<lineStart]))
                 openBlock = nil
             }
         }

@@ -10,7 +10,7 @@ enum CertificateOutline {
     /// - Parameters:
     ///   - der: The certificate.
     ///   - trustSettings: Whether other data may follow the certificate, as in a PEM block TRUSTED CERTIFICATE.
-    static func subject(in der: [UInt8], trustSettings: Bool = false) -> Range<Int>? {
+    static func subjectRange(in der: [UInt8], trustSettings: Bool = false) -> Range<Int>? {
         var whole = DERReader(der[...])
         // The fields of TBSCertificate: the optional version, serial number, signature algorithm, issuer, validity, subject.
         guard var certificate = whole.next(DERReader.sequence)?.contentReader, trustSettings || whole.isAtEnd,

@@ -47,7 +47,7 @@ final class RootEntry: Sendable {
     /// - Throws: The error of parsing the whole certificate.
     convenience init(der: [UInt8], trustSettings: Bool, _ location: Location) throws(CertificateError) {
         guard der.count <= Certificate.largestSize,
-            let subject = CertificateOutline.subject(in: der, trustSettings: trustSettings),
+            let subject = CertificateOutline.subjectRange(in: der, trustSettings: trustSettings),
             let name = OpenSSLName(der: der[subject])
         else {
             self.init(try Certificate(der: der, trustSettings: trustSettings))

@@ -13,7 +13,7 @@ package struct TLSSession: Sendable {
     /// same ticket (RFC 8446 §C.4).
     package let isSingleUse: Bool
     /// The time at which the server discards the session.
-    package let expires: UnixTime
+    package let expirationTime: UnixTime
     /// The chain that the peer sent in the original full handshake.
     package let certificates: [Certificate]
     /// The OCSP response that was stapled to that chain.
@@ -37,7 +37,7 @@ extension TLSSession {
         let hint = unsafe SSL_SESSION_get_ticket_lifetime_hint(pointer)
         let timeout = unsafe SSL_SESSION_get_timeout(pointer)
         let lifetime = TLSSession.lifetime(hint: hint, timeout: timeout, isSingleUse: isSingleUse)
-        expires = unsafe UnixTime(seconds: Int64(SSL_SESSION_get_time(pointer)) + Int64(lifetime))
+        expirationTime = unsafe UnixTime(seconds: Int64(SSL_SESSION_get_time(pointer)) + Int64(lifetime))
     }
 
     /// Returns the lifetime of a session in seconds, at most a week.

@@ -16,7 +16,9 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
         /// Returns the newest session that has not expired; removes it if it is single-use. Updates the cache's `count`.
         mutating func take(now: UnixTime, _ count: inout Int) -> TLSSession? {
             func hasExpired(_ session: TLSSession) -> Bool {
-                session.expires <= now || session.acceptedUntil.map { $0 <= now } ?? false
+                if session.expirationTime <= now { return true }
+                guard let acceptedUntil = session.acceptedUntil else { return false }
+                return acceptedUntil <= now
             }
             if sessions.contains(where: hasExpired) {
                 count -= sessions.count
@@ -32,8 +34,9 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
         }
 
         /// Stores a session, and updates the cache's `count`.
-        mutating func put(_ session: TLSSession, at put: UInt64, limit: Int, _ count: inout Int) {
-            lastPut = put
+        mutating func put(_ session: TLSSession, at putCount: UInt64, limit: Int, _ count: inout Int) {
+            lastPut = putCount
+            // The number of this key's sessions is subtracted before the change, and added again after it.
             count -= sessions.count
             if !session.isSingleUse { sessions.removeAll(keepingCapacity: true) }
             sessions.append(session)
