@@ -20,7 +20,7 @@ extension Certificate {
     /// Nil for keys that are too slow for an unauthenticated peer: RSA keys of more than 8192 bits, or with an exponent of more
     /// than 33 bits (an exponent of 3072 bits takes 5 ms), DSA keys of more than 3072 bits, curves of more than 521 bits.
     var signatureCost: Int? {
-        // OpenSSL cannot parse the key. It then verifies no signature, which costs little.
+        // If OpenSSL cannot parse the key, it verifies no signature with it, which costs little.
         guard let key = unsafe X509_get0_pubkey(handle.pointer) else { return 1 }
         let bits = unsafe EVP_PKEY_get_bits(key)
         switch unsafe EVP_PKEY_get_base_id(key) {

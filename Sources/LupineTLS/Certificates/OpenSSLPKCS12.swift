@@ -52,7 +52,7 @@ internal import CLupineOpenSSL
     /// Checks the file's integrity with the password, and returns the password in the encoding that passes the check.
     ///
     /// An empty password may be encoded as an empty text or as an absent one; RFC 7292 appendix B.1 leaves this open. A file
-    /// without a MAC cannot be checked; the password is then returned as a text.
+    /// without a MAC (message authentication code) cannot be checked; the password is then returned as a text.
     func verify(password: String) throws(CertificateError) -> Password {
         guard unsafe PKCS12_mac_present(pointer) == 1 else { return .text(Array(password.utf8)) }
         integrityCheckRounds = try PasswordCost.add(try macRounds(), to: 0, of: .pkcs12)

@@ -78,10 +78,12 @@ extension OpenSSLHandle where Object == X509Object {
         return unsafe read(OpaquePointer(value))
     }
 
+    /// Returns the members of a stack of names (GeneralNames, RFC 5280 §4.2.1.6).
     private static func generalNames(_ names: OpaquePointer?) -> [UnsafeMutablePointer<GENERAL_NAME>] {
         unsafe OpenSSLEncoding.members(names).map { unsafe $0.assumingMemoryBound(to: GENERAL_NAME.self) }
     }
 
+    /// Converts a name of OpenSSL; of kinds that are not used, only the kind.
     private static func alternativeName(_ name: GENERAL_NAME) -> SubjectAlternativeName {
         switch unsafe name.type {
         case GEN_DNS: .dns(unsafe ascii(name.d.dNSName))
