@@ -16,7 +16,7 @@ final class LockedCache: RevocationCaching {
         cache.withLock { $0.answer(for: key, at: time) }
     }
 
-    func keep(_ answer: RevocationAnswer, for key: RevocationKey, at time: UnixTime) {
-        cache.withLock { $0.keep(answer, for: key, at: time) }
+    func store(_ answer: RevocationAnswer, for key: RevocationKey, at time: UnixTime) {
+        cache.withLock { $0.store(answer, for: key, at: time) }
     }
 }

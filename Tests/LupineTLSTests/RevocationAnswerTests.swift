@@ -69,7 +69,7 @@ import Testing
         let (certificate, issuer) = try certificates(row)
         let time = UnixTime(seconds: row.at)
         let found = summary { () throws(RevocationProblem) in
-            try OCSPAnswer(bytes, about: certificate, issuer: issuer, at: time).status
+            try OCSPResponse(bytes, about: certificate, issuer: issuer, at: time).status
         }
         #expect(found == row.expected)
     }
@@ -113,7 +113,7 @@ import Testing
         let (certificate, issuer) = try certificates(Row(answer: "good", expected: ""))
         func isGood(_ bytes: [UInt8]) -> Bool {
             summary { () throws(RevocationProblem) in
-                try OCSPAnswer(bytes, about: certificate, issuer: issuer, at: TrustFixture.now).status
+                try OCSPResponse(bytes, about: certificate, issuer: issuer, at: TrustFixture.now).status
             } == "good"
         }
         #expect(isGood(good))
@@ -136,7 +136,7 @@ import Testing
         let (certificate, issuer) = try certificates(Row(answer: "good-delegated", expected: ""))
         func outcome() -> String {
             summary { () throws(RevocationProblem) in
-                try OCSPAnswer(answer, about: certificate, issuer: issuer, at: TrustFixture.now).status
+                try OCSPResponse(answer, about: certificate, issuer: issuer, at: TrustFixture.now).status
             }
         }
         #expect(outcome() == "good")

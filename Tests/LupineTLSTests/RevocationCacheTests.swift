@@ -18,7 +18,7 @@ import Testing
 
     @Test func answersAreReturnedWithinTheirValidity() {
         var cache = RevocationCache()
-        cache.keep(answer(until: 200), for: key(0), at: UnixTime(seconds: 100))
+        cache.store(answer(until: 200), for: key(0), at: UnixTime(seconds: 100))
         for (time, isKnown) in [(Int64(99), false), (100, true), (200, true), (201, false)] {
             #expect((cache.answer(for: key(0), at: UnixTime(seconds: time)) != nil) == isKnown)
         }
@@ -28,18 +28,18 @@ import Testing
     @Test func theLeastRecentlyUsedIsEvictedFirst() {
         var cache = RevocationCache(entryLimit: 3)
         let now = UnixTime(seconds: 100)
-        for number in 0..<3 { cache.keep(answer(until: 200), for: key(number), at: now) }
+        for number in 0..<3 { cache.store(answer(until: 200), for: key(number), at: now) }
         _ = cache.answer(for: key(0), at: now)
-        cache.keep(answer(until: 200), for: key(3), at: now)
+        cache.store(answer(until: 200), for: key(3), at: now)
         #expect(cache.count == 3)
         #expect((0..<4).map { cache.answer(for: key($0), at: now) != nil } == [true, false, true, true])
     }
 
     @Test func outdatedAnswersAreEvictedFirst() {
         var cache = RevocationCache(entryLimit: 2)
-        cache.keep(answer(until: 300), for: key(0), at: UnixTime(seconds: 100))
-        cache.keep(answer(until: 150), for: key(1), at: UnixTime(seconds: 100))
-        cache.keep(answer(until: 300), for: key(2), at: UnixTime(seconds: 200))
+        cache.store(answer(until: 300), for: key(0), at: UnixTime(seconds: 100))
+        cache.store(answer(until: 150), for: key(1), at: UnixTime(seconds: 100))
+        cache.store(answer(until: 300), for: key(2), at: UnixTime(seconds: 200))
         let now = UnixTime(seconds: 200)
         #expect((0..<3).map { cache.answer(for: key($0), at: now) != nil } == [true, false, true])
     }
@@ -47,17 +47,17 @@ import Testing
     @Test func bytesAreBounded() {
         var cache = RevocationCache(byteLimit: 10)
         let now = UnixTime(seconds: 100)
-        cache.keep(answer(until: 200, size: 6), for: key(0), at: now)
-        cache.keep(answer(until: 200, size: 4), for: key(1), at: now)
+        cache.store(answer(until: 200, size: 6), for: key(0), at: now)
+        cache.store(answer(until: 200, size: 4), for: key(1), at: now)
         #expect(cache.bytes == 10)
-        cache.keep(answer(until: 200, size: 5), for: key(2), at: now)
+        cache.store(answer(until: 200, size: 5), for: key(2), at: now)
         #expect(cache.bytes == 9 && cache.count == 2)
-        cache.keep(answer(until: 200, size: 11), for: key(1), at: now)
+        cache.store(answer(until: 200, size: 11), for: key(1), at: now)
         #expect(
             cache.bytes == 5 && cache.count == 1, "an answer over the byte limit only removes the older one")
-        cache.keep(answer(until: 200, size: 7), for: key(2), at: now)
+        cache.store(answer(until: 200, size: 7), for: key(2), at: now)
         #expect(cache.bytes == 7 && cache.count == 1, "one answer replaces the other")
-        cache.keep(answer(until: 99), for: key(3), at: now)
+        cache.store(answer(until: 99), for: key(3), at: now)
         #expect(cache.count == 1, "an outdated answer is not cached")
     }
 }

@@ -137,7 +137,7 @@ import Testing
     /// Returns an invalid certificate whose outline is valid, so that it fails only when it is parsed.
     private static func malformedInside(_ name: String) throws -> [UInt8] {
         var der = try TrustFixture.certificate(name).der
-        let subject = try #require(CertificateOutline.subject(in: der))
+        let subject = try #require(CertificateOutline.subjectRange(in: der))
         // The last octet of notAfter, which ends where the subject begins.
         #expect(der[subject.lowerBound - 1] == UInt8(ascii: "Z"))
         der[subject.lowerBound - 1] = UInt8(ascii: "?")
@@ -170,7 +170,7 @@ import Testing
         #expect(verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now)) == "accepted")
         #expect(store.count == 2)
         // 22222222.0 to 66666666.0, and the file with two names.
-        #expect(store.usage.filesRead == 6)
+        #expect(store.statistics.filesRead == 6)
     }
 
     @Test func aMalformedRootFailsOnlyTheChainsThatNeedIt() throws {
@@ -225,15 +225,15 @@ import Testing
     func anOutlineHasTheSubjectOfTheCertificate(_ name: String) throws {
         let der = try TrustFixture.certificate(name).der
         for cut in stride(from: 0, to: der.count, by: 7) {
-            #expect(CertificateOutline.subject(in: Array(der[..<cut])) == nil)
+            #expect(CertificateOutline.subjectRange(in: Array(der[..<cut])) == nil)
         }
-        #expect(CertificateOutline.subject(in: der + [0]) == nil)
-        #expect(CertificateOutline.subject(in: der + [0], trustSettings: true) != nil)
+        #expect(CertificateOutline.subjectRange(in: der + [0]) == nil)
+        #expect(CertificateOutline.subjectRange(in: der + [0], trustSettings: true) != nil)
         for index in 0..<min(der.count, 400) {
             var changed = der
             changed[index] ^= 0x01
             guard let certificate = try? Certificate(der: changed) else { continue }
-            let subject = try #require(CertificateOutline.subject(in: changed))
+            let subject = try #require(CertificateOutline.subjectRange(in: changed))
             #expect(Array(changed[subject]) == certificate.subject.der)
         }
     }

@@ -24,10 +24,10 @@ import Testing
             includesSystem: false, files: [PKI.path("bundle.pem")], directories: [PKI.roots])
         let context = try TLSClientContext(TLSConfiguration(roots: roots))
         #expect(!context.store.isLoaded)
-        #expect(context.store.usage == (0, 0))
+        #expect(context.store.statistics == (0, 0))
         try context.loadRoots()
         #expect(context.store.isLoaded)
-        #expect(context.store.usage == (3, 0), "a bundle and two files of a folder, none of them parsed")
+        #expect(context.store.statistics == (3, 0), "a bundle and two files of a folder, none of them parsed")
     }
 
     @Test func evaluatorsThatNeedNoRootsReadNone() throws {
@@ -51,7 +51,7 @@ import Testing
             trust.store = Self.store([PKI.path("bundle.pem")])
             #expect(row.0.needsRoots == row.needsRoots)
             #expect(verdict(row.0.evaluate(trust, at: TrustFixture.now)) == row.verdict)
-            #expect(trust.store.usage == (row.filesRead, row.parsed), "\(row)")
+            #expect(trust.store.statistics == (row.filesRead, row.parsed), "\(row)")
         }
         #expect(!TrustEvaluator.custom { _, reply in reply(.success(())) }.needsRoots)
         #expect(
@@ -70,7 +70,7 @@ import Testing
                 return
             }
         }
-        #expect(trust.store.usage == (0, 0))
+        #expect(trust.store.statistics == (0, 0))
         guard case .finished(let result) = evaluation.resumeOnWorker(revocation: .none) else {
             Issue.record("no verdict")
             return
@@ -81,7 +81,7 @@ import Testing
             Issue.record("read twice")
             return
         }
-        #expect(trust.store.usage == (1, 1))
+        #expect(trust.store.statistics == (1, 1))
     }
 
     @Test func evidenceReportsWhetherRootsAreUnread() throws {
@@ -107,11 +107,11 @@ import Testing
         let store = Self.store([bundle])
         for leaf in ["good", "good-ocsp", "expired", "good"] { _ = try Self.evaluate(leaf, by: store) }
         #expect(try Self.evaluate("good", by: store) == "accepted")
-        #expect(store.usage == (1, 1))
+        #expect(store.statistics == (1, 1))
         #expect(try Self.evaluate("untrusted", by: store) == "issuerMissing untrusted of other-root")
-        #expect(store.usage == (1, 1), "no root has the issuer's name")
+        #expect(store.statistics == (1, 1), "no root has the issuer's name")
         #expect(store.count == 21)
-        #expect(store.usage == (1, 21), "counting the roots parses them")
+        #expect(store.statistics == (1, 21), "counting the roots parses them")
     }
 
     @Test func changesAfterReadingHaveNoEffect() throws {
@@ -166,7 +166,7 @@ import Testing
                 let trust = PeerTrust(
                     certificates: [leaf], stapledResponse: nil, host: "localhost", store: store)
                 #expect(verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now)) == "accepted")
-                #expect(store.usage.parsed == 1)
+                #expect(store.statistics.certificatesParsed == 1)
             }
         }
     }

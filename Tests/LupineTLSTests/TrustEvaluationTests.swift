@@ -92,7 +92,7 @@ import Testing
             return try TrustEvaluator.default.evaluate(trust, at: TrustFixture.now).get().reusableUntil?
                 .seconds
         }
-        #expect(try reusableUntil("must-staple") == end.adding(OCSPAnswer.skew).seconds)
+        #expect(try reusableUntil("must-staple") == end.adding(OCSPResponse.clockSkew).seconds)
         #expect(try reusableUntil("good-ocsp") == 4_102_444_799)
     }
 

@@ -47,7 +47,7 @@ import Testing
         let chain = try ChainMaker.chain(intermediates: 2, key: slow)
         let trust = Self.trust(chain, root: chain.last)
         #expect(verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now)) == "invalidChain 0 76")
-        #expect(trust.chain().count == 1 && TrustPath(of: trust, at: TrustFixture.now).work == 1)
+        #expect(trust.chain().count == 1 && TrustPath(of: trust, at: TrustFixture.now).totalCost == 1)
         // A root that the program trusts may have any key.
         let short = try ChainMaker.chain(intermediates: 0, key: slow)
         let trusted = Self.trust([short[0]], root: short[1])
@@ -63,7 +63,7 @@ import Testing
             let answer = try OCSPResponseMaker.good(
                 certificate, from: begin, until: UnixTime(seconds: 4_102_444_799), by: key)
             return summary { () throws(RevocationProblem) in
-                try OCSPAnswer(answer, about: certificate, issuer: issuer, at: TrustFixture.now).status
+                try OCSPResponse(answer, about: certificate, issuer: issuer, at: TrustFixture.now).status
             }
         }
         #expect(try outcome(PrivateKey(pem: PKI.text("root.key"), password: nil)) == "good")
@@ -108,6 +108,6 @@ import Testing
         let chain = try ChainMaker.chain(intermediates: intermediates)
         let path = TrustPath(of: Self.trust(chain, root: nil), at: TrustFixture.now)
         #expect(!path.isAnchored)
-        #expect(path.work <= TrustPath.workLimit + TrustPath.intermediateLimit + 2)
+        #expect(path.totalCost <= TrustPath.costLimit + TrustPath.intermediateLimit + 2)
     }
 }

@@ -2,9 +2,9 @@
 
 internal import CLupineOpenSSL
 
-/// Checks for weak keys and signatures (I-12.7), for keys that are slow to use, and for the usage by clients.
+/// Checks a certificate for weak keys and signatures (refused by rule I-12.7), for slow keys, and for its use by clients.
 extension Certificate {
-    /// The length of the key if it is below the minimum: 2048 bits for RSA and DSA, 256 for elliptic curves. Otherwise nil.
+    /// The length of the key in bits if it is below the minimum: 2048 for RSA and DSA, 256 for elliptic curves. Otherwise nil.
     var weakKeyBits: Int? {
         guard let key = unsafe X509_get0_pubkey(handle.pointer) else { return nil }
         let bits = unsafe EVP_PKEY_get_bits(key)
@@ -15,12 +15,12 @@ extension Certificate {
         }
     }
 
-    /// The cost of verifying a signature with the certificate's key, relative to an ordinary key.
+    /// The cost of verifying a signature with the certificate's key, relative to an ordinary key, whose cost is 1.
     ///
-    /// Nil for keys that are too slow to be used for an unauthenticated peer: RSA of more than 8192 bits, or with an exponent of
-    /// more than 33 bits (one of 3072 bits takes 5 ms), DSA of more than 3072 bits, curves of more than 521 bits.
+    /// Nil for keys that are too slow for an unauthenticated peer: RSA keys of more than 8192 bits, or with an exponent of more
+    /// than 33 bits (an exponent of 3072 bits takes 5 ms), DSA keys of more than 3072 bits, curves of more than 521 bits.
     var signatureCost: Int? {
-        // OpenSSL verifies no signature with a key that it cannot parse.
+        // If OpenSSL cannot parse the key, it verifies no signature with it, which costs little.
         guard let key = unsafe X509_get0_pubkey(handle.pointer) else { return 1 }
         let bits = unsafe EVP_PKEY_get_bits(key)
         switch unsafe EVP_PKEY_get_base_id(key) {
@@ -35,12 +35,13 @@ extension Certificate {
         }
     }
 
-    /// Whether OpenSSL must not evaluate the certificate's purpose: `X509_check_purpose` would first copy the issuer's name for
-    /// each of thousands of distribution points, which takes seconds and gigabytes for a certificate of 100 KB. The limit is in
-    /// octets of copied names.
+    /// Whether OpenSSL must not evaluate the certificate's purpose, because that would copy names of more than 5,000 octets.
+    ///
+    /// `X509_check_purpose` copies the issuer's name for each distribution point that is named relative to the issuer. A
+    /// certificate of 100 KB can have thousands of them, for which OpenSSL would need seconds and gigabytes.
     var isCostlyToRead: Bool { unsafe lupine_copied_name_octets(handle.pointer) > 5_000 }
 
-    /// Whether a client may present the certificate as its own; with `asAuthority`, as an issuer in its chain.
+    /// Whether the certificate may be used in a client's chain: as an issuer with `asAuthority`, otherwise as the client's own.
     func isUsableByClients(asAuthority: Bool) -> Bool {
         defer { OpenSSLErrors.clear() }
         return unsafe X509_check_purpose(handle.pointer, X509_PURPOSE_SSL_CLIENT, asAuthority ? 1 : 0) > 0
@@ -57,9 +58,9 @@ extension Certificate {
     }
 }
 
-/// Digests with known collisions.
+/// The digests with known collisions.
 enum WeakDigest {
-    /// Whether the digest with this NID, OpenSSL's number of an object identifier, has known collisions.
+    /// Whether collisions are known for this digest. The digest is given by its NID, OpenSSL's number for an object identifier.
     static func includes(_ digest: Int32) -> Bool {
         switch digest {
         case NID_md2, NID_md4, NID_md5, NID_md5_sha1, NID_mdc2, NID_sha1: true

@@ -11,7 +11,7 @@ public struct Certificate: Sendable {
     /// The largest DER that is accepted; servers' certificates have a few KiB, those with a thousand names 20 KiB.
     public static let largestSize = 1 << 20
 
-    /// The certificate in a handle, without further checks.
+    /// Creates a value for a certificate that OpenSSL has already parsed, without further checks.
     package init(_ handle: OpenSSLHandle<X509Object>) { self.handle = handle }
 
     /// Parses exactly one certificate in DER.
@@ -22,16 +22,16 @@ public struct Certificate: Sendable {
         try self.init(der: der, trustSettings: false)
     }
 
-    /// Parses exactly one certificate in DER. With `trustSettings`, the data that OpenSSL appends to a TRUSTED CERTIFICATE may
-    /// follow.
+    /// Parses exactly one certificate in DER. With `trustSettings`, the data that OpenSSL appends in a PEM block TRUSTED
+    /// CERTIFICATE may follow.
     init(der: [UInt8], trustSettings: Bool) throws(CertificateError) {
         guard der.count <= Certificate.largestSize else {
             throw .tooLarge(.certificate, count: der.count, limit: Certificate.largestSize)
         }
         handle = try OpenSSLHandle.certificate(der: der, trustSettings: trustSettings)
-        // OpenSSL also accepts some BER, which differs from its own encoding of the certificate.
-        let encoded = handle.der
-        guard trustSettings ? der.starts(with: encoded) : der == encoded else {
+        // OpenSSL also accepts some BER that is not DER. Such input differs from OpenSSL's own encoding of the certificate.
+        let encoding = handle.der
+        guard trustSettings ? der.starts(with: encoding) : der == encoding else {
             throw .malformed(.certificate, reason: "not the DER of what it says")
         }
         guard handle.notBefore != nil else { throw .malformed(.certificate, reason: "notBefore is no time") }
@@ -53,13 +53,15 @@ public struct Certificate: Sendable {
     /// The serial number.
     public var serialNumber: SerialNumber { SerialNumber(bytes: DERReader.content(of: handle.serialNumber)) }
 
-    /// The first second of the validity. A peer's certificate whose time is malformed never becomes valid.
+    /// The first second of the validity. If the time is malformed, which is possible in a peer's certificate, the certificate
+    /// never becomes valid.
     public var notBefore: UnixTime { handle.notBefore ?? UnixTime(seconds: .max) }
 
-    /// The last second of the validity. A peer's certificate whose time is malformed has always been expired.
+    /// The last second of the validity. If the time is malformed, which is possible in a peer's certificate, the certificate
+    /// counts as expired.
     public var notAfter: UnixTime { handle.notAfter ?? UnixTime(seconds: .min) }
 
-    /// The subject alternative names; empty when those of a peer's certificate are malformed.
+    /// The subject alternative names; empty if they are malformed, which is possible in a peer's certificate.
     public var subjectAlternativeNames: [SubjectAlternativeName] { handle.subjectAlternativeNames ?? [] }
 
     /// The public key; nil when OpenSSL does not support it.
@@ -76,7 +78,8 @@ public struct Certificate: Sendable {
     /// The signature algorithm, such as `sha256WithRSAEncryption`.
     public var signatureAlgorithm: String { handle.signatureAlgorithm }
 
-    /// Whether subject and issuer are the same and the signature is by the certificate's own key. Costs a verification.
+    /// Whether subject and issuer are the same, and the certificate's own key has made its signature. Each access verifies the
+    /// signature.
     public var isSelfSigned: Bool { handle.isSelfSigned }
 
     /// Whether the basic constraints allow it to issue certificates.
@@ -97,7 +100,7 @@ extension Certificate: Hashable {
         left.handle === right.handle || left.handle.der == right.handle.der
     }
 
-    /// Hashes only the end of the signature, which is cheap and practically unique.
+    /// Hashes only the end of the signature, which is fast to read and differs between certificates.
     public func hash(into hasher: inout Hasher) { hasher.combine(handle.signatureEnd) }
 }
 

@@ -2,18 +2,18 @@
 
 internal import Glibc
 
-/// Reads the files and folders that certificates and keys are loaded from. Blocks: never call it on a loop's thread.
+/// Reads the files and folders that certificates and keys are loaded from. Blocks: never call it on an event loop's thread.
 enum CertificateFile {
-    /// Returns the content of a file.
+    /// Returns the content of a file. Throws if it has more than `limit` bytes.
     static func read(_ path: String, limit: Int) throws(CertificateError) -> [UInt8] {
-        try check(path)
+        try refuseNUL(in: path)
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw .unreadable(path: path, errorNumber: errno) }
         defer { close(file) }
         return try contents(of: file, path, limit: limit)
     }
 
-    /// Identifies a file, regardless of its name.
+    /// Identifies a file, whatever names it has.
     struct Identity: Hashable {
         let device: UInt
         let inode: UInt
@@ -24,17 +24,23 @@ enum CertificateFile {
         }
     }
 
-    /// Returns the content of a regular file, and adds the file to `known`. Returns nil for a file in `known`, and for anything
-    /// that is not a regular file, without blocking.
+    /// Returns the content of a regular file, and adds the file to `seenFiles`. Returns nil for a file that is in `seenFiles`
+    /// already, and for anything that is not a regular file.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - limit: The most bytes that the file may have; a larger file is an error.
+    ///   - seenFiles: The files to skip.
     static func readRegular(
-        _ path: String, limit: Int, unless known: inout Set<Identity>
+        _ path: String, limit: Int, skipping seenFiles: inout Set<Identity>
     ) throws(CertificateError) -> [UInt8]? {
-        try check(path)
+        try refuseNUL(in: path)
         var status = stat()
         guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            known.insert(Identity(status)).inserted
+            seenFiles.insert(Identity(status)).inserted
         else { return nil }
-        // The path may lead to another file by now. Without O_NONBLOCK, opening a FIFO would block.
+        // Another program may have replaced the file since `stat`, so it is checked again below. Without O_NONBLOCK, opening a
+        // FIFO would block.
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { throw .unreadable(path: path, errorNumber: errno) }
         defer { close(file) }
@@ -46,22 +52,22 @@ enum CertificateFile {
         return try contents(of: file, path, limit: limit)
     }
 
-    /// Reads a file descriptor to its end; `path` is used in errors.
+    /// Reads a file descriptor to its end. Throws if there are more than `limit` bytes. Errors contain the path.
     private static func contents(
         of file: Int32, _ path: String, limit: Int
     ) throws(CertificateError) -> [UInt8] {
         var contents: [UInt8] = []
         while contents.count <= limit {
-            var failure: Int32 = 0
-            let piece = unsafe [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, count in
+            var errorNumber: Int32 = 0
+            let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, count in
                 let result = unsafe Glibc.read(file, buffer.baseAddress, buffer.count)
-                failure = result < 0 ? errno : 0
+                errorNumber = result < 0 ? errno : 0
                 count = max(0, result)
             }
-            if failure == EINTR { continue }
-            guard failure == 0 else { throw .unreadable(path: path, errorNumber: failure) }
-            if piece.isEmpty { return contents }
-            contents += piece
+            if errorNumber == EINTR { continue }
+            guard errorNumber == 0 else { throw .unreadable(path: path, errorNumber: errorNumber) }
+            if bytes.isEmpty { return contents }
+            contents += bytes
         }
         throw .at(number: 1, path: path, .tooLarge(.pem, count: contents.count, limit: limit))
     }
@@ -70,7 +76,7 @@ enum CertificateFile {
     ///
     /// - Throws: `unreadable`, or `tooLarge` when the names together have more octets than `limit`.
     static func names(in path: String, limit: Int = .max) throws(CertificateError) -> [String] {
-        try check(path)
+        try refuseNUL(in: path)
         guard let folder = unsafe opendir(path) else { throw .unreadable(path: path, errorNumber: errno) }
         defer { unsafe _ = closedir(folder) }
         var names: [String] = []
@@ -78,6 +84,7 @@ enum CertificateFile {
         // `readdir` returns nil at the end and for an error; only an error sets `errno`.
         errno = 0
         while let entry = unsafe readdir(folder) {
+            // `d_name` is a C array of 256 characters, which Swift imports as a tuple.
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
                 unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
             }
@@ -98,8 +105,8 @@ enum CertificateFile {
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Refuses NUL: a C string would end there and name another file.
-    private static func check(_ path: String) throws(CertificateError) {
+    /// Throws if the path contains NUL: as a C string, the path would end there and lead to another file.
+    private static func refuseNUL(in path: String) throws(CertificateError) {
         guard !path.utf8.contains(0) else { throw .unreadable(path: path, errorNumber: EINVAL) }
     }
 }

@@ -9,7 +9,8 @@ package enum IPLiteral {
         return text.contains(colon) ? parseIPv6(text[...]) : parseIPv4(text[...])
     }
 
-    /// Formats an address without `::`. Formats bytes that are no address, because there are not 4 or 16, in hexadecimal.
+    /// Formats an address of 4 or 16 bytes, without abbreviating zeros to `::`. Formats other bytes, which are no address, in
+    /// hexadecimal.
     package static func text(of bytes: [UInt8]) -> String {
         switch bytes.count {
         case 4: bytes.map(String.init).joined(separator: ".")
@@ -26,20 +27,23 @@ package enum IPLiteral {
     /// The length of an IPv6 address with six groups of four digits and an IPv4 address of 15 characters.
     private static let longestIPv6 = 45
 
+    /// Parses four decimal numbers separated by dots. 0x30 to 0x39 are the ASCII digits.
     private static func parseIPv4(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        let parts = text.split(separator: dot, omittingEmptySubsequences: false)
-        guard parts.count == 4 else { return nil }
+        let numbers = text.split(separator: dot, omittingEmptySubsequences: false)
+        guard numbers.count == 4 else { return nil }
         var bytes: [UInt8] = []
-        for part in parts {
-            guard (1...3).contains(part.count), part.first != UInt8(ascii: "0") || part.count == 1,
-                part.allSatisfy({ (0x30...0x39).contains($0) }),
-                let value = UInt8(exactly: part.reduce(0) { $0 * 10 + Int($1 - 0x30) })
+        for digits in numbers {
+            let hasLeadingZero = digits.count > 1 && digits.first == UInt8(ascii: "0")
+            guard (1...3).contains(digits.count), !hasLeadingZero,
+                digits.allSatisfy({ (0x30...0x39).contains($0) }),
+                let value = UInt8(exactly: digits.reduce(0) { $0 * 10 + Int($1 - 0x30) })
             else { return nil }
             bytes.append(value)
         }
         return bytes
     }
 
+    /// Parses an address with or without the abbreviation `::`, here called the gap.
     private static func parseIPv6(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         guard text.count <= longestIPv6 else { return nil }
         guard let gap = text.indices.dropLast().first(where: { text[$0] == colon && text[$0 + 1] == colon })
@@ -47,8 +51,8 @@ package enum IPLiteral {
             guard let bytes = parseGroups(text), bytes.count == 16 else { return nil }
             return bytes
         }
-        // Everything to the right of the gap must be groups, so a second gap is refused. The gap stands for at least one group,
-        // which has two of the 16 bytes.
+        // A second gap is refused, because `parseGroups` accepts no empty group. The gap stands for at least one group of two
+        // bytes, so the other groups have at most 14 of the 16 bytes.
         guard let left = parseGroups(text[..<gap], mayEndInIPv4: false),
             let right = parseGroups(text[(gap + 2)...]),
             left.count + right.count <= 14
@@ -56,19 +60,20 @@ package enum IPLiteral {
         return left + [UInt8](repeating: 0, count: 16 - left.count - right.count) + right
     }
 
-    /// Parses groups separated by colons; an empty text has none.
+    /// Parses groups of hexadecimal digits separated by colons, and returns two bytes for each; an empty text has no groups. With
+    /// `mayEndInIPv4`, the last may be an IPv4 address of four bytes.
     private static func parseGroups(_ text: ArraySlice<UInt8>, mayEndInIPv4: Bool = true) -> [UInt8]? {
         guard !text.isEmpty else { return [] }
         var bytes: [UInt8] = []
-        let parts = text.split(separator: colon, omittingEmptySubsequences: false)
-        for (index, part) in parts.enumerated() {
-            if mayEndInIPv4, index == parts.count - 1, part.contains(dot) {
-                guard let end = parseIPv4(part) else { return nil }
-                bytes += end
+        let groups = text.split(separator: colon, omittingEmptySubsequences: false)
+        for (index, group) in groups.enumerated() {
+            if mayEndInIPv4, index == groups.count - 1, group.contains(dot) {
+                guard let address = parseIPv4(group) else { return nil }
+                bytes += address
             } else {
-                guard (1...4).contains(part.count) else { return nil }
+                guard (1...4).contains(group.count) else { return nil }
                 var value = 0
-                for character in part {
+                for character in group {
                     guard let digit = Hexadecimal.value(character) else { return nil }
                     value = value << 4 | Int(digit)
                 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A private key. Keys with the same public key are equal. The secret part is never described or logged.
+/// A private key. Keys with the same public key are equal. Descriptions and mirrors never show the secret.
 public struct PrivateKey: Sendable {
     /// The key as an object of OpenSSL.
     package let handle: OpenSSLHandle<KeyObject>
@@ -8,7 +8,7 @@ public struct PrivateKey: Sendable {
     /// The largest PEM or DER that is accepted.
     public static let largestSize = 1 << 20
 
-    /// The key in a handle.
+    /// Creates a value for a key that OpenSSL has already parsed or generated.
     package init(_ handle: OpenSSLHandle<KeyObject>) { self.handle = handle }
 
     /// Parses a PKCS#8 PrivateKeyInfo, an RSAPrivateKey (PKCS#1) or an ECPrivateKey (SEC 1) in DER.
@@ -48,7 +48,7 @@ public struct PrivateKey: Sendable {
         throw .missing(.privateKey)
     }
 
-    /// Parses the first private key of a PEM string; see the initializer for bytes.
+    /// Parses the first private key of a PEM string, like the initializer for bytes.
     public init(pem text: String, password: String? = nil) throws(CertificateError) {
         try self.init(pem: Array(text.utf8), password: password)
     }

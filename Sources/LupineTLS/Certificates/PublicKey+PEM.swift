@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension PublicKey {
-    /// The public keys in a PEM text, in order; other blocks and text between them are skipped.
+    /// Returns the public keys in a PEM text, in order. Other blocks, and text between blocks, are skipped.
     ///
     /// - Throws: `CertificateError`: `at` with the number of the key that cannot be read, `missing` when there is none.
     public static func pem(_ text: [UInt8]) throws(CertificateError) -> [PublicKey] {
@@ -17,7 +17,7 @@ extension PublicKey {
         return keys
     }
 
-    /// The public keys in a file: PEM, or one SubjectPublicKeyInfo in DER.
+    /// Returns the public keys in a file: all in a PEM text, or one SubjectPublicKeyInfo in DER. Blocks while it reads the file.
     ///
     /// - Throws: `CertificateError`: `unreadable`, or `at` with the path and the error in the file.
     public static func bundle(file path: String) throws(CertificateError) -> [PublicKey] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A public key. Keys with the same SubjectPublicKeyInfo (RFC 5280 §4.1.2.7), that is algorithm and value, are equal.
+/// A public key. Keys with the same SubjectPublicKeyInfo (RFC 5280 §4.1.2.7), which contains algorithm and value, are equal.
 public struct PublicKey: Sendable, Hashable {
     /// The DER of the SubjectPublicKeyInfo.
     public let subjectPublicKeyInfo: [UInt8]
@@ -8,7 +8,7 @@ public struct PublicKey: Sendable, Hashable {
     /// The largest DER that is accepted; an RSA key with 16384 bits has 2 KiB.
     public static let largestSize = 64 << 10
 
-    /// A key that OpenSSL has already parsed.
+    /// Creates a value for a key that OpenSSL has already parsed.
     init(verified subjectPublicKeyInfo: [UInt8]) { self.subjectPublicKeyInfo = subjectPublicKeyInfo }
 
     /// Parses exactly one SubjectPublicKeyInfo in DER.
@@ -23,7 +23,7 @@ public struct PublicKey: Sendable, Hashable {
         self.subjectPublicKeyInfo = subjectPublicKeyInfo
     }
 
-    /// The algorithm and strength.
+    /// The algorithm and strength. Each access parses the key.
     public var type: KeyType {
         (try? OpenSSLHandle<KeyObject>.publicKey(der: subjectPublicKeyInfo).type) ?? .other("unknown")
     }

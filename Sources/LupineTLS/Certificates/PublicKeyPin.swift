@@ -16,11 +16,12 @@ public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
         guard text.hasPrefix(PublicKeyPin.prefix) else {
             throw .malformed(.pin, reason: "it does not begin with \(PublicKeyPin.prefix)")
         }
-        // A Base64 digest that itself begins with a slash has 44 characters; with curl's second slash there are 45.
-        let encoded = text.utf8.dropFirst(PublicKeyPin.prefix.utf8.count)
-        let isDoubleSlash = encoded.count == 45 && encoded.first == UInt8(ascii: "/")
-        let digits = isDoubleSlash ? encoded.dropFirst() : encoded
-        guard let bytes = Base64.decode(digits), let digest = SHA256Digest(bytes: bytes) else {
+        // The Base64 of a digest has 44 characters, the first of which may be a slash. So a slash is curl's second slash only if
+        // there are 45 characters.
+        let suffix = text.utf8.dropFirst(PublicKeyPin.prefix.utf8.count)
+        let hasSecondSlash = suffix.count == 45 && suffix.first == UInt8(ascii: "/")
+        let base64 = hasSecondSlash ? suffix.dropFirst() : suffix
+        guard let bytes = Base64.decode(base64), let digest = SHA256Digest(bytes: bytes) else {
             throw .malformed(.pin, reason: "what follows \(PublicKeyPin.prefix) is no BASE64 of 32 bytes")
         }
         self.digest = digest

@@ -34,7 +34,7 @@ public struct TLSIdentity: Sendable, Hashable {
         try self.init(certificate: certificate, intermediates: Array(chain.dropFirst()), privateKey: key)
     }
 
-    /// Creates an identity from PEM strings; see the initializer for bytes.
+    /// Creates an identity from PEM strings, like the initializer for bytes.
     public init(pemChain: String, pemKey: String, password: String? = nil) throws(CertificateError) {
         try self.init(pemChain: Array(pemChain.utf8), pemKey: Array(pemKey.utf8), password: password)
     }
@@ -48,14 +48,15 @@ public struct TLSIdentity: Sendable, Hashable {
         let contents = try PKCS12Contents(pkcs12, password: password)
         guard let key = contents.keys.first else { throw .missing(.privateKey) }
         guard let first = contents.certificates.first else { throw .missing(.certificate) }
-        // Without a match, the other initializer throws `keyMismatch` for the first certificate.
+        // If no certificate matches the key, the initializer below throws `keyMismatch` for the first certificate.
         let leaf = contents.certificates.first { $0.handle.matches(key.handle) } ?? first
         try self.init(
             certificate: leaf, intermediates: TLSIdentity.issuers(of: leaf, in: contents.certificates),
             privateKey: key)
     }
 
-    /// Returns the chain from `leaf` towards its root, taken from `certificates`, without a self-issued certificate.
+    /// Returns the issuers of `leaf` among `certificates`, in chain order: its issuer, then the issuer's issuer, and so on.
+    /// Leaves out certificates whose subject is their own issuer, such as a root.
     static func issuers(of leaf: Certificate, in certificates: [Certificate]) -> [Certificate] {
         var chain = [leaf]
         while let last = chain.last, last.subject != last.issuer,

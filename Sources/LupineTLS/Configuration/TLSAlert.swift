@@ -7,7 +7,7 @@ public struct TLSAlert: RawRepresentable, Hashable, Sendable {
     /// The description byte of the alert.
     public let rawValue: UInt8
 
-    /// The alert with this number.
+    /// Creates the alert with this number.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The peer has nothing more to send.
@@ -72,6 +72,7 @@ extension TLSAlert: CustomStringConvertible {
     /// The name in the RFCs, such as `handshake_failure`, otherwise the number.
     public var description: String { Self.names[rawValue] ?? "alert \(rawValue)" }
 
+    /// The names of the alerts, including obsolete ones, by their numbers.
     private static let names: [UInt8: String] = [
         0: "close_notify", 10: "unexpected_message", 20: "bad_record_mac", 21: "decryption_failed",
         22: "record_overflow", 30: "decompression_failure", 40: "handshake_failure", 41: "no_certificate",

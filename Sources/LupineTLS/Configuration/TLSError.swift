@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// Why a connection could not be secured, or is no longer secure.
+/// The reason why TLS could not secure a connection, or has ended it.
 ///
 /// There is no fallback: after any of these errors the connection has ended.
 public enum TLSError: Error, Hashable, Sendable {
-    /// The configuration cannot be used. No byte was sent, except in one case: when the roots could not be loaded, which are
-    /// needed only once the peer's chain has arrived.
+    /// The configuration cannot be used. No byte was sent, unless the problem is that the roots cannot be loaded: they are needed
+    /// only after the peer's chain has arrived.
     case configuration(TLSConfigurationProblem)
     /// A certificate, a key or an identity of this side cannot be loaded.
     case credentials(CertificateError)
-    /// The peer's chain was refused, and the peer was sent an alert.
+    /// The peer's chain was refused. Usually an alert has told the peer the reason.
     case untrusted(TrustFailure)
     /// The peer ended the connection with this alert.
     case alert(TLSAlert)
@@ -39,13 +39,13 @@ public enum TLSError: Error, Hashable, Sendable {
     case onlyControlMessages(bytes: Int)
     /// The peer sends too many protocol messages between its data; `count` is the number so far.
     case tooManyMessages(count: Int)
-    /// The peer does not read the TLS replies that its messages require: `bytes` of them are pending.
+    /// The peer does not read the TLS replies that its messages require: `bytes` is the number of their pending bytes.
     case answersNotRead(bytes: Int)
-    /// The underlying connection has failed; its owner knows the reason.
+    /// The underlying connection has failed, for a reason that TLS does not know.
     case wireFailed
 }
 
-/// The problem of a configuration.
+/// The reason why a configuration cannot be used.
 public enum TLSConfigurationProblem: Error, Hashable, Sendable {
     /// The lowest version is above the highest.
     case noVersion(minimum: TLSVersion, maximum: TLSVersion)

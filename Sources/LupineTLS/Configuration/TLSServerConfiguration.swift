@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-/// The TLS settings of a server: the origin of the tests, the demo and `lupine serve`.
+/// The TLS settings of a server: the servers that the tests start, the demo and `lupine serve`.
 package struct TLSServerConfiguration: Sendable {
-    /// Whether client certificates are requested.
+    /// Whether the server requests client certificates.
     package enum ClientCertificates: Sendable {
-        /// No certificate is requested.
+        /// The server requests no certificate.
         case none
-        /// A certificate is requested; clients without one are accepted, and one that does not lead to these roots is refused.
+        /// The server requests a certificate. It accepts clients without one, and refuses a certificate whose chain does not end
+        /// at one of these roots.
         case requested(roots: [Certificate])
-        /// A certificate that leads to these roots is required.
+        /// The server requires a certificate whose chain ends at one of these roots.
         case required(roots: [Certificate])
     }
 
-    /// The server's identities; the first is used for clients that indicate no name, or an unknown one.
+    /// The server's identities. The first is used for clients that request no server name (SNI), or an unknown one.
     package var identities: [TLSServerIdentity]
-    /// Whether client certificates are requested.
+    /// Whether the server requests client certificates.
     package var clientCertificates = ClientCertificates.none
     /// The application protocols in order of preference. If empty, the client's offer is ignored; otherwise a client that offers
     /// only other protocols gets `no_application_protocol`.
@@ -26,9 +27,9 @@ package struct TLSServerConfiguration: Sendable {
     package var minimumVersion = TLSVersion.v1_2
     /// The highest version.
     package var maximumVersion = TLSVersion.v1_3
-    /// The ciphers up to TLS 1.2, in OpenSSL's syntax; nil for the system's.
+    /// The ciphers up to TLS 1.2, in OpenSSL's syntax; nil for the system's default.
     package var cipherList: String?
-    /// The cipher suites of TLS 1.3, separated by colons; nil for the system's.
+    /// The cipher suites of TLS 1.3, separated by colons; nil for the system's default.
     package var cipherSuites: String?
     /// Whether clients get tickets for resumption.
     package var issuesTickets = true
@@ -43,7 +44,7 @@ package struct TLSServerConfiguration: Sendable {
 package struct TLSServerIdentity: Sendable {
     /// The certificate and key.
     package var identity: TLSIdentity
-    /// The names, such as `a.example` or `*.b.example`; compared without case.
+    /// The names, such as `a.example` or `*.b.example`. Upper and lower case count as equal.
     package var serverNames: [String]
     /// The OCSP response that is stapled for clients that request one.
     package var stapledResponse: [UInt8]?
@@ -55,14 +56,14 @@ package struct TLSServerIdentity: Sendable {
         self.stapledResponse = stapledResponse
     }
 
-    /// Whether this identity is used for a client that indicates `name`. A wildcard stands for one label.
-    func isFor(_ name: String) -> Bool {
-        let requested = name.lowercased()
-        return serverNames.contains { candidate in
-            let pattern = candidate.lowercased()
-            guard pattern.hasPrefix("*.") else { return pattern == requested }
-            guard let dot = requested.firstIndex(of: "."), dot != requested.startIndex else { return false }
-            return requested[dot...] == pattern.dropFirst()
+    /// Whether the server uses this identity for a client that requests the server name `name`. A wildcard stands for one label.
+    func matches(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return serverNames.contains { serverName in
+            let pattern = serverName.lowercased()
+            guard pattern.hasPrefix("*.") else { return pattern == name }
+            guard let dot = name.firstIndex(of: "."), dot != name.startIndex else { return false }
+            return name[dot...] == pattern.dropFirst()
         }
     }
 }

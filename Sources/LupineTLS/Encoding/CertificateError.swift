@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The reason why a certificate, a key or an identity could not be read, with the kind of input.
+/// The reason why a certificate, a key or an identity could not be read.
 public enum CertificateError: Error, Hashable, Sendable {
     /// A file or folder could not be read; `errorNumber` is the value of `errno`.
     case unreadable(path: String, errorNumber: Int32)
@@ -10,9 +10,9 @@ public enum CertificateError: Error, Hashable, Sendable {
     case malformed(CertificateInput, reason: String)
     /// The input is well-formed, but not supported by OpenSSL, for example a retired cipher.
     case unsupported(CertificateInput, reason: String)
-    /// The input contains nothing of this kind.
+    /// The input contains no certificate, key or other item of this kind.
     case missing(CertificateInput)
-    /// The input is encrypted, and no password was given.
+    /// The input is encrypted, and the caller has passed no password.
     case passwordMissing(CertificateInput)
     /// The password does not decrypt the input.
     case wrongPassword(CertificateInput)
@@ -24,7 +24,7 @@ public enum CertificateError: Error, Hashable, Sendable {
     indirect case at(number: Int, path: String?, CertificateError)
 }
 
-/// The kind of an input.
+/// The kind of the input that an error is about.
 public enum CertificateInput: String, Hashable, Sendable {
     /// PEM (RFC 7468).
     case pem = "PEM"
@@ -38,7 +38,7 @@ public enum CertificateInput: String, Hashable, Sendable {
     case pkcs12 = "PKCS#12"
     /// A pin `sha256/BASE64`.
     case pin = "pin"
-    /// A folder: the names in it, or the contents of all its files.
+    /// A folder: the names of its files, or the contents of all its files.
     case folder = "folder"
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads DER (X.690 §8, §10) strictly: lengths are definite and as short as possible, tags are single bytes. Everything else
-/// counts as malformed, even if OpenSSL would accept it as BER.
+/// Reads DER (X.690 §8, §10) strictly: each length is definite and encoded in as few bytes as possible, each tag is a single
+/// byte. Everything else counts as malformed, even if OpenSSL would accept it as BER.
 struct DERReader {
-    /// One element: its tag and content.
+    /// One element of DER.
     struct Element {
+        /// The class and number of the type, such as `DERReader.integer`.
         let tag: UInt8
         let content: ArraySlice<UInt8>
 
@@ -12,7 +13,8 @@ struct DERReader {
         var contentReader: DERReader { DERReader(content) }
 
         /// The value of a non-negative INTEGER, `UInt64.max` when it does not fit; nil for any other element.
-        var unsigned: UInt64? {
+        var unsignedValue: UInt64? {
+            // The highest bit of the first byte is the sign.
             guard tag == DERReader.integer, let first = content.first, first & 0x80 == 0 else { return nil }
             let digits = content.drop { $0 == 0 }
             guard digits.count <= 8 else { return .max }
@@ -20,13 +22,16 @@ struct DERReader {
         }
     }
 
+    // The tags of the types that callers read.
     static let integer: UInt8 = 0x02
     static let octetString: UInt8 = 0x04
     static let objectIdentifier: UInt8 = 0x06
     static let sequence: UInt8 = 0x30
 
+    /// The bytes that have not been read yet.
     private var remaining: ArraySlice<UInt8>
 
+    /// Creates a reader for the elements in these bytes.
     init(_ bytes: ArraySlice<UInt8>) { remaining = bytes }
 
     /// Whether everything has been read.
@@ -34,19 +39,20 @@ struct DERReader {
 
     /// Returns the next element; nil at the end and for malformed DER.
     mutating func next() -> Element? {
-        // A tag whose low five bits are all set continues in further bytes.
-        guard let tag = remaining.popFirst(), tag & 0x1F != 0x1F, let first = remaining.popFirst() else {
+        // A tag whose low five bits are all set continues in further bytes, which is not supported.
+        guard let tag = remaining.popFirst(), tag & 0x1F != 0x1F, let lengthByte = remaining.popFirst() else {
             return nil
         }
-        var count = Int(first)
-        // The long form: the low seven bits are the number of length bytes. It is allowed for lengths of 0x80 and more.
-        if first & 0x80 != 0 {
-            let digits = Int(first & 0x7F)
-            guard (1...4).contains(digits), remaining.count >= digits, remaining.first != 0 else {
+        var count = Int(lengthByte)
+        // The long form: the low seven bits are the number of bytes that contain the length. DER allows it for lengths of 0x80
+        // and more, without leading zeros.
+        if lengthByte & 0x80 != 0 {
+            let byteCount = Int(lengthByte & 0x7F)
+            guard (1...4).contains(byteCount), remaining.count >= byteCount, remaining.first != 0 else {
                 return nil
             }
-            count = remaining.prefix(digits).reduce(0) { $0 << 8 | Int($1) }
-            remaining = remaining.dropFirst(digits)
+            count = remaining.prefix(byteCount).reduce(0) { $0 << 8 | Int($1) }
+            remaining = remaining.dropFirst(byteCount)
             guard count >= 0x80 else { return nil }
         }
         guard count <= remaining.count else { return nil }
@@ -54,7 +60,8 @@ struct DERReader {
         return Element(tag: tag, content: remaining.prefix(count))
     }
 
-    /// Returns the next element if it has this tag; an element with another tag is skipped, and the result is nil.
+    /// Reads the next element, and returns it if it has this tag. Returns nil for an element with another tag, which counts as
+    /// read too.
     mutating func next(_ tag: UInt8) -> Element? {
         guard let element = next(), element.tag == tag else { return nil }
         return element

@@ -2,29 +2,33 @@
 
 /// Converts bytes to hexadecimal digits and back.
 ///
-/// LupineHTTP has its own function for one digit (`Octet.hexadecimal`), because neither module imports the other.
+/// LupineHTTP has its own function for one digit (`Octet.hexadecimal`), because LupineTLS and LupineHTTP do not import each
+/// other.
 package enum Hexadecimal {
     /// Returns the digits of the bytes, with a to f.
     package static func lowercase(_ bytes: [UInt8]) -> String {
-        text(bytes, ten: UInt8(ascii: "a"))
+        text(bytes, digitForTen: UInt8(ascii: "a"))
     }
 
     /// Returns the digits of the bytes, with A to F.
-    package static func uppercase(_ bytes: [UInt8]) -> String { text(bytes, ten: UInt8(ascii: "A")) }
+    package static func uppercase(_ bytes: [UInt8]) -> String {
+        text(bytes, digitForTen: UInt8(ascii: "A"))
+    }
 
-    /// - Parameter ten: The digit for the value 10, in ASCII, which decides the case.
-    private static func text(_ bytes: [UInt8], ten: UInt8) -> String {
+    /// Returns the digits of the bytes. `digitForTen` is the digit for the value 10, an upper-case or lower-case A in ASCII,
+    /// which decides the case of all digits.
+    private static func text(_ bytes: [UInt8], digitForTen: UInt8) -> String {
         var digits: [UInt8] = []
         digits.reserveCapacity(bytes.count * 2)
         for byte in bytes {
-            digits.append(digit(byte >> 4, ten))
-            digits.append(digit(byte & 15, ten))
+            digits.append(digit(for: byte >> 4, digitForTen: digitForTen))
+            digits.append(digit(for: byte & 15, digitForTen: digitForTen))
         }
         return String(decoding: digits, as: UTF8.self)
     }
 
-    private static func digit(_ value: UInt8, _ ten: UInt8) -> UInt8 {
-        value < 10 ? 0x30 + value : ten - 10 + value
+    private static func digit(for value: UInt8, digitForTen: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : digitForTen - 10 + value
     }
 
     /// Returns the value of a digit in either case; nil for any other octet.

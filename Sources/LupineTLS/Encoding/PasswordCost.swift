@@ -3,33 +3,36 @@
 /// Counts the rounds of key derivation that an encrypted key or PKCS#12 file requires, and limits them: a file of a hundred bytes
 /// can require 2^31, which takes an hour.
 ///
-/// Unknown algorithms are refused rather than tried. Supported are PBES2 with PBKDF2 and scrypt (RFC 8018, RFC 7914), PBMAC1, and
-/// the schemes of PBES1 and PKCS#12 (RFC 7292 appendix B), whose parameters all end with the count.
+/// Unknown algorithms are refused. Supported are PBES2 with PBKDF2 and scrypt (RFC 8018, RFC 7914), PBMAC1, and the schemes of
+/// PBES1 and PKCS#12 (RFC 7292 appendix B). The parameters of those schemes end with the number of rounds.
 package enum PasswordCost {
     /// The most rounds for one file; OpenSSL writes 2048, and the advice of 2023 for PBKDF2 is 600,000.
-    static let limit: UInt64 = 5_000_000
+    static let roundLimit: UInt64 = 5_000_000
 
-    /// Returns the sum of `spent`, the rounds that the input has required so far, and the rounds of `algorithm`, a DER-encoded
-    /// AlgorithmIdentifier.
+    /// Adds the rounds of an algorithm to those that the input has required so far, and returns the sum.
     ///
+    /// - Parameters:
+    ///   - algorithm: A DER-encoded AlgorithmIdentifier.
+    ///   - previousRounds: The rounds that the input has required so far.
+    ///   - input: The kind of the input, for the error.
     /// - Throws: `tooCostly` if the sum is over the limit, `unsupported` for an unknown algorithm.
     @discardableResult
-    static func spend(
-        _ algorithm: [UInt8], of input: CertificateInput, spent: UInt64 = 0
+    static func addRounds(
+        of algorithm: [UInt8], to previousRounds: UInt64 = 0, input: CertificateInput
     ) throws(CertificateError) -> UInt64 {
         guard let rounds = rounds(of: algorithm) else {
             throw .unsupported(input, reason: "an encryption with unknown parameters")
         }
-        return try add(rounds, to: spent, of: input)
+        return try add(rounds, to: previousRounds, of: input)
     }
 
     /// Returns the sum of the rounds; throws `tooCostly` if it is over the limit.
     static func add(
-        _ rounds: UInt64, to spent: UInt64, of input: CertificateInput
+        _ rounds: UInt64, to previousRounds: UInt64, of input: CertificateInput
     ) throws(CertificateError) -> UInt64 {
-        let (sum, overflow) = spent.addingReportingOverflow(rounds)
-        guard !overflow, sum <= limit else {
-            throw .tooCostly(input, rounds: overflow ? .max : sum, limit: limit)
+        let (sum, overflow) = previousRounds.addingReportingOverflow(rounds)
+        guard !overflow, sum <= roundLimit else {
+            throw .tooCostly(input, rounds: overflow ? .max : sum, limit: roundLimit)
         }
         return sum
     }
@@ -41,20 +44,21 @@ package enum PasswordCost {
         return rounds(identifier)
     }
 
-    /// Returns the rounds in a MAC's algorithm: 0 except for PBMAC1, because a PKCS#12 file stores the count of other MACs beside
-    /// the algorithm.
+    /// Returns the rounds in the parameters of a MAC's algorithm: 0 except for PBMAC1, because a PKCS#12 file stores the count of
+    /// other MACs in another field.
     static func macRounds(of algorithm: [UInt8]) -> UInt64 {
         var reader = DERReader(algorithm[...])
         var fields = reader.next(DERReader.sequence)?.contentReader
         guard let object = fields?.next(DERReader.objectIdentifier), Array(object.content) == pbmac1 else {
             return 0
         }
+        // Unknown parameters count as too costly.
         return rounds(of: algorithm) ?? .max
     }
 
     /// Returns the rounds of an AlgorithmIdentifier; nil for an unknown one.
     private static func rounds(_ identifier: DERReader.Element) -> UInt64? {
-        guard case (let object, var fields)? = parts(identifier) else { return nil }
+        guard case (let object, var fields)? = objectAndParameters(of: identifier) else { return nil }
         switch object {
         case pbes2, pbmac1:
             guard let derivation = fields.next(DERReader.sequence) else { return nil }
@@ -62,7 +66,8 @@ package enum PasswordCost {
         case pbkdf2, scrypt: return derivationRounds(identifier)
         // The schemes of PBES1 and PKCS #12.
         case let other where other.starts(with: pkcs5) || other.starts(with: pkcs12):
-            guard fields.next(DERReader.octetString) != nil, let count = fields.next()?.unsigned,
+            // The parameters are the salt and the number of rounds.
+            guard fields.next(DERReader.octetString) != nil, let count = fields.next()?.unsignedValue,
                 fields.isAtEnd
             else { return nil }
             return count
@@ -73,23 +78,27 @@ package enum PasswordCost {
 
     /// Returns the rounds of a key derivation function, which contains no nested algorithm.
     private static func derivationRounds(_ identifier: DERReader.Element) -> UInt64? {
-        guard case (let object, var fields)? = parts(identifier) else { return nil }
+        guard case (let object, var fields)? = objectAndParameters(of: identifier) else { return nil }
+        // The first parameter of both functions is the salt.
         switch object {
         case scrypt:
-            guard fields.next(DERReader.octetString) != nil, let cost = fields.next()?.unsigned,
-                let blockSize = fields.next()?.unsigned, let parallelization = fields.next()?.unsigned
+            guard fields.next(DERReader.octetString) != nil, let cost = fields.next()?.unsignedValue,
+                let blockSize = fields.next()?.unsignedValue,
+                let parallelization = fields.next()?.unsignedValue
             else { return nil }
             return product(product(cost, blockSize), parallelization)
         case pbkdf2:
             guard fields.next(DERReader.octetString) != nil else { return nil }
-            return fields.next()?.unsigned
+            return fields.next()?.unsignedValue
         default:
             return nil
         }
     }
 
-    /// The object identifier of an algorithm, and its parameters.
-    private static func parts(_ identifier: DERReader.Element) -> (object: [UInt8], fields: DERReader)? {
+    /// Returns the object identifier of an AlgorithmIdentifier, and a reader for its parameters; nil if it is malformed.
+    private static func objectAndParameters(
+        of identifier: DERReader.Element
+    ) -> (object: [UInt8], fields: DERReader)? {
         var reader = identifier.contentReader
         guard let object = reader.next(DERReader.objectIdentifier),
             let parameters = reader.next(DERReader.sequence)
@@ -103,7 +112,8 @@ package enum PasswordCost {
         return overflow ? .max : product
     }
 
-    /// 1.2.840.113549.1.5, the prefix of the algorithms of PKCS #5, in DER like the others.
+    // Object identifiers, as the content of their DER.
+    /// 1.2.840.113549.1.5, the prefix of the algorithms of PKCS #5.
     private static let pkcs5: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x05]
     private static let pbkdf2 = pkcs5 + [12]
     private static let pbes2 = pkcs5 + [13]

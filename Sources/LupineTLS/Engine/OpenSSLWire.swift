@@ -2,11 +2,12 @@
 
 internal import CLupineOpenSSL
 
-/// The BIO through which OpenSSL reads from and writes to an engine's wire.
+/// The BIO (OpenSSL's abstraction of input and output) through which OpenSSL reads from and writes to an engine's wire.
 ///
-/// The BIO's data is the engine, unretained: the engine owns the SSL object, which owns the BIO. The wire receives directly into
-/// OpenSSL's buffer. Writes always succeed, because the engine buffers what the wire does not accept. OpenSSL has to retry only
-/// the writes that a `TrustGate` holds back until the owner has accepted the peer.
+/// The BIO's data is a pointer to the engine, which it does not retain: the engine owns the SSL object, which owns the BIO. The
+/// wire receives directly into OpenSSL's buffer. Writes succeed, because the engine stores what the wire does not accept. There
+/// is one exception: before the owner has accepted the peer, the engine may hold back a record (`TrustMachine`), and OpenSSL has
+/// to retry the write.
 enum OpenSSLWire {
     /// The BIO method, shared by all connections.
     nonisolated(unsafe) private static let method: OpaquePointer? = {
@@ -34,6 +35,7 @@ enum OpenSSLWire {
     }
 }
 
+/// OpenSSL's callback for reading from the BIO. Returns 1 if bytes were received, otherwise 0.
 private func readIntoOpenSSL(
     _ bio: OpaquePointer?, _ bytes: UnsafeMutablePointer<CChar>?, _ length: Int,
     _ count: UnsafeMutablePointer<Int>?
@@ -49,12 +51,13 @@ private func readIntoOpenSSL(
     let received = unsafe output.finalize(for: room)
     unsafe count?.pointee = received
     if received > 0 { return 1 }
-    // The end of the wire is not reported to OpenSSL, which would send an alert and invalidate the session; many servers omit
-    // close_notify, and their sessions are still valid. The engine has recorded the end (`lastReceive`) and handles it.
+    // OpenSSL is not told about the end of the wire: it would send an alert and invalidate the session. Many servers omit
+    // close_notify, and their sessions are still valid. The engine has recorded the end (`lastReceive`) and reports it.
     if isOpen { unsafe lupine_BIO_set_retry_read(bio) }
     return 0
 }
 
+/// OpenSSL's callback for writing to the BIO. Returns 1 if all bytes were accepted, otherwise 0.
 private func writeFromOpenSSL(
     _ bio: OpaquePointer?, _ bytes: UnsafePointer<CChar>?, _ length: Int,
     _ count: UnsafeMutablePointer<Int>?
@@ -73,9 +76,10 @@ private func writeFromOpenSSL(
     return 1
 }
 
+/// OpenSSL's callback for commands to the BIO. Returns 1 for success, and 0 for a command that the BIO does not support.
 private func controlFromOpenSSL(
     _ bio: OpaquePointer?, _ command: Int32, _ number: Int, _ pointer: UnsafeMutableRawPointer?
 ) -> Int {
-    // OpenSSL's flush succeeds without doing anything, because the engine decides when to flush.
+    // A flush succeeds without doing anything, because the engine decides when to flush.
     command == BIO_CTRL_FLUSH ? 1 : 0
 }

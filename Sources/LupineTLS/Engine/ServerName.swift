@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
 
-/// The host of a connection, and the server name to indicate (RFC 6066 §3): host names only, without a trailing dot.
+/// The host of a connection, and the name that a client sends in the server name extension (SNI, RFC 6066 §3). That extension
+/// allows host names only, without a trailing dot.
 struct ServerName: Hashable {
-    /// The name or the IP literal, without brackets and without a trailing dot.
+    /// The name without a trailing dot, or the IP literal without brackets.
     let host: String
-    /// The name to send; nil for an IP literal.
+    /// The name to send in the extension; nil for an IP literal.
     let indication: String?
 
+    /// Parses a host: a name or an IP literal, with or without brackets.
+    ///
+    /// - Throws: `TLSError.configuration(.host)` if it is empty, longer than 253 octets, or not visible ASCII.
     init(_ text: String) throws(TLSError) {
         let octets = text.utf8.span
+        // The range of the host in the text: without brackets, and later without the trailing dot.
         var name = 0..<octets.count
         if name.count > 1, octets[0] == UInt8(ascii: "["), octets[name.upperBound - 1] == UInt8(ascii: "]") {
             name = 1..<name.upperBound - 1
@@ -16,6 +21,7 @@ struct ServerName: Hashable {
         var isAddress = Self.endsInNumber(octets, name)
         var isVisibleASCII = true
         for index in name {
+            // Only IPv6 addresses contain colons.
             if octets[index] == UInt8(ascii: ":") { isAddress = true }
             if octets[index] <= 0x20 || octets[index] >= 0x7F { isVisibleASCII = false }
         }
@@ -23,13 +29,15 @@ struct ServerName: Hashable {
             name = name.lowerBound..<name.upperBound - 1
         }
         guard !name.isEmpty, name.count <= 253, isVisibleASCII else { throw .configuration(.host(text)) }
+        // The common case, in which nothing has been removed, copies no text.
         host =
             name.count == octets.count
             ? text : String(Substring(text.utf8.dropFirst(name.lowerBound).prefix(name.count)))
         indication = isAddress ? nil : host
     }
 
-    /// Whether the last label, ignoring trailing dots, is a number. No top-level domain is one, so the host is an IPv4 address.
+    /// Whether the last label, ignoring trailing dots, consists of digits. No top-level domain does, so the host is an IPv4
+    /// address.
     private static func endsInNumber(_ octets: Span<UInt8>, _ name: Range<Int>) -> Bool {
         let dot = UInt8(ascii: ".")
         var end = name.upperBound

@@ -10,26 +10,26 @@ extension TLSEngine {
         return error
     }
 
-    /// Returns the error of an operation that stopped with `reason`, one of OpenSSL's `SSL_ERROR_` numbers. Empties the error
-    /// queue.
+    /// Returns the error of an operation of OpenSSL that stopped with `reason`, one of the `SSL_ERROR_` numbers. Empties
+    /// OpenSSL's error queue, which contains the details.
     func stopError(for reason: Int32) -> TLSError {
-        let failures = OpenSSLErrors.take()
-        if case .refused(let failure, _) = gate.state { return .chainRefused(failure) }
+        let failures = OpenSSLErrors.takeFailures()
+        if case .refused(let failure, _) = trustMachine.state { return .chainRefused(failure) }
         if let refusedGroupBits {
             return .protocolViolation(
                 OpenSSLFailure(
                     library: ERR_LIB_SSL, reason: SSL_R_BAD_DH_VALUE,
                     description: "a Diffie-Hellman group of \(refusedGroupBits) bits, over the limit of "
-                        + "\(OpenSSLContext.groupLimit)"))
+                        + "\(OpenSSLContext.largestGroupBits)"))
         }
         for failure in failures where failure.library == ERR_LIB_SSL {
             if let alert = failure.receivedAlert { return error(forAlert: alert) }
         }
-        // A failure of the SSL library names the violation of the protocol; those of other libraries are only its causes.
+        // A failure of OpenSSL's SSL library names the violation of the protocol; those of other libraries are only its causes.
         if let failure = failures.first(where: { $0.library == ERR_LIB_SSL }) ?? failures.first {
             return error(forFailure: failure)
         }
-        // A close_notify before the handshake was complete.
+        // ZERO_RETURN: the peer has sent close_notify.
         if reason == SSL_ERROR_ZERO_RETURN && phase == .handshaking { return .closedInHandshake }
         switch lastReceive {
         case .end: return phase == .handshaking ? .closedInHandshake : .truncated
@@ -40,7 +40,7 @@ extension TLSEngine {
         }
     }
 
-    /// The error of a connection that the peer has ended with `alert`.
+    /// Returns the error of a connection that the peer has ended with `alert`.
     private func error(forAlert alert: TLSAlert) -> TLSError {
         switch (alert, identityState) {
         case (.handshakeFailure, _) where hasRefusedRenegotiation: return .renegotiation
@@ -58,7 +58,7 @@ extension TLSEngine {
         }
     }
 
-    /// The error of a connection on which OpenSSL itself has failed.
+    /// Returns the error of a connection that OpenSSL itself has ended with `failure`.
     private func error(forFailure failure: OpenSSLFailure) -> TLSError {
         guard failure.library == ERR_LIB_SSL else { return .protocolViolation(failure) }
         switch failure.reason {
@@ -77,7 +77,8 @@ extension TLSEngine {
         }
     }
 
-    /// Whether no handshake message of the peer has arrived. An alert that arrives now refuses the ClientHello.
+    /// Whether the server has not answered the ClientHello with a handshake message yet. An alert in this state refuses the
+    /// ClientHello.
     private var isBeforeServerHello: Bool {
         let state = unsafe SSL_get_state(connection)
         return state == TLS_ST_CW_CLNT_HELLO || state == TLS_ST_BEFORE

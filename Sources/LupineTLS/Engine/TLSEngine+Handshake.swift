@@ -2,8 +2,8 @@
 
 internal import CLupineOpenSSL
 
-/// The handshake, and the two points at which it stops until the owner answers: at the peer's chain, and at the peer's request
-/// for a client certificate.
+/// The handshake. On a client, it stops at two points until the engine's owner answers: when the server's chain has arrived, and
+/// when the server requests a client certificate.
 extension TLSEngine {
     /// Advances the handshake as far as possible. Call it again when the wire is ready, and after each answer.
     package func handshake() throws(TLSError) -> Progress {
@@ -13,95 +13,98 @@ extension TLSEngine {
         case .closed: throw .closedInHandshake
         case .failed(let failure): throw failure
         }
-        // A send error is ignored here, because the peer may have sent an alert that explains it; `hasSendingFailed` records it.
+        // A send error is ignored here, because the peer may have sent an alert that explains it; `hasFailedToSend` records it.
         if !isCorked { try? flush() }
-        // The owner has not answered yet, so the question is repeated. A stopped OpenSSL repeats it itself, see `explainStop`.
-        if gate.needsAnswer && gate.state != .stopped, let trust = readPresentedTrust() {
+        // The owner has called again without an answer, so the question is repeated. In the state `stopped`, OpenSSL stops once
+        // more below, and `progress(afterStop:)` repeats the question.
+        if trustMachine.needsVerdict && trustMachine.state != .stopped, let trust = readPresentedTrust() {
             return try requestTrust(trust)
         }
-        // OpenSSL itself sends the alert for a chain that was refused while stopped, see `verifyCallback`.
-        if case .refused(let failure, from: .flightRead) = gate.state {
+        // For a chain that the owner refused in the state `stopped`, OpenSSL itself sends the alert, see `verifyCallback`.
+        if case .refused(let failure, from: .flightRead) = trustMachine.state {
             throw refuse(failure, sendingAlert: true)
         }
-        if case .refused(let failure, from: .resumed) = gate.state {
+        if case .refused(let failure, from: .resumed) = trustMachine.state {
             throw refuse(failure, sendingAlert: false)
         }
         OpenSSLErrors.clear()
         let result = unsafe SSL_do_handshake(connection)
         if result == 1 {
-            isCorked = !pending.isEmpty
+            isCorked = !pendingOutput.isEmpty
             return try finishHandshake()
         }
-        return try explainStop(unsafe SSL_get_error(connection, result))
+        return try progress(afterStop: unsafe SSL_get_error(connection, result))
     }
 
-    /// Returns what the owner has to do after OpenSSL has stopped with `reason`, one of its `SSL_ERROR_` numbers, or throws.
-    private func explainStop(_ reason: Int32) throws(TLSError) -> Progress {
+    /// Returns what the owner has to do after OpenSSL has stopped with `reason`, one of its `SSL_ERROR_` numbers. Throws if the
+    /// handshake has failed.
+    private func progress(afterStop reason: Int32) throws(TLSError) -> Progress {
         switch reason {
         case SSL_ERROR_WANT_READ:
             try? flush()
-            if hasSendingFailed { throw fail(.wireFailed) }
-            if bytesWithoutData > Self.controlLimit {
+            if hasFailedToSend { throw fail(.wireFailed) }
+            if bytesWithoutData > Self.controlByteLimit {
                 throw fail(.onlyControlMessages(bytes: bytesWithoutData))
             }
             return .wouldBlock
         case SSL_ERROR_WANT_RETRY_VERIFY, SSL_ERROR_WANT_WRITE, SSL_ERROR_WANT_X509_LOOKUP:
             try? flush()
-            if gate.needsAnswer, let trust = readPresentedTrust() { return try requestTrust(trust) }
-            guard case .asking = identityState else { throw fail(.closedInHandshake) }
+            if trustMachine.needsVerdict, let trust = readPresentedTrust() { return try requestTrust(trust) }
+            guard case .waitingForOwner = identityState else { throw fail(.closedInHandshake) }
             return .awaitsIdentity(identityRequest)
         default:
-            // Before the flush, because a flush through an outer TLS connection clears OpenSSL's error queue.
+            // The error is read before the flush: if the wire is another TLS connection, a flush clears OpenSSL's error queue.
             let error = stopError(for: reason)
             try? flush()
             throw fail(error)
         }
     }
 
-    /// Checks the result of the handshake that OpenSSL has completed; returns `done`, or the question about a resumed session.
+    /// Checks the handshake that OpenSSL has completed. Returns `done`, or asks the owner about the chain of a resumed session.
     private func finishHandshake() throws(TLSError) -> Progress {
         switch role {
         case .server:
             peerCertificates = presentedChain(isServer: true)
             releaseBuffers()
         case .client:
-            if gate.state == .noChain {
+            if trustMachine.state == .noChain {
                 guard unsafe SSL_session_reused(connection) == 1 else {
                     throw fail(.untrusted(.noCertificate))
                 }
-                // The result, to wait for the verdict, is obeyed by the next line.
-                _ = gate.handle(.resumedWithoutChain)
+                // The advice is always to wait for the verdict, which the next line obeys.
+                _ = trustMachine.handle(.resumedWithoutChain)
                 if let trust = readPresentedTrust() { return .awaitsTrust(trust) }
             }
             // The last line of defense: even if OpenSSL reports success, a client's handshake completes only if the owner has
             // accepted the peer.
-            guard gate.state == .accepted else {
+            guard trustMachine.state == .accepted else {
                 throw fail(.untrusted(.refused("the handshake ended without a verdict")))
             }
             if let chosen = applicationProtocol, !offeredProtocols.contains(chosen) {
                 throw fail(.protocolNotOffered(chosen))
             }
         }
-        if hasSendingFailed { throw fail(.wireFailed) }
+        if hasFailedToSend { throw fail(.wireFailed) }
         phase = .established
-        // From now on alerts and the peer's handshake messages count towards `messageLimit`.
+        // After the handshake, alerts and the peer's handshake messages count towards `messageLimit`.
         unsafe lupine_SSL_count_messages(connection)
-        // A client usually writes its request at once, and would have to allocate the buffers again.
+        // A client keeps OpenSSL's buffers: it usually writes its request at once, and would have to allocate them again.
         if case .client = role { keepsBuffers = true }
         return .done
     }
 
-    /// Whether `awaitsTrust` concerns the chain of an earlier handshake that this one resumes.
-    package var asksAboutResumption: Bool { gate.state == .resumed }
+    /// Whether the pending `awaitsTrust` is about the chain of an earlier handshake, whose session this handshake resumes.
+    package var asksAboutResumption: Bool { trustMachine.state == .resumed }
 
-    /// Answers `awaitsTrust`. After a refusal the next `handshake` sends the peer an alert and throws.
-    package func answerTrust(_ answer: Result<Void, TrustFailure>) {
-        _ = gate.handle(.answer(answer))
+    /// Answers `awaitsTrust` with the owner's verdict. After a refusal the next `handshake` ends the connection and throws.
+    package func answerTrust(_ verdict: Result<Void, TrustFailure>) {
+        // The next `handshake` obeys the advice: it reads the machine's state.
+        _ = trustMachine.handle(.verdict(verdict))
     }
 
-    /// Answers `awaitsIdentity`; nil continues without a certificate.
+    /// Answers `awaitsIdentity` with the client's identity. With nil, the client sends no certificate.
     package func answerIdentity(_ identity: TLSIdentity?) {
-        guard case .asking = identityState else {
+        guard case .waitingForOwner = identityState else {
             preconditionFailure("nobody has asked for an identity")
         }
         guard let identity else {
@@ -110,6 +113,7 @@ extension TLSEngine {
         }
         OpenSSLErrors.clear()
         let chain = OpenSSLChain(identity.intermediates)
+        // The last argument, 1, allows replacing an identity that was set before.
         let status = unsafe SSL_use_cert_and_key(
             connection, identity.certificate.handle.pointer, identity.privateKey.handle.pointer, chain.stack,
             1)
@@ -117,56 +121,56 @@ extension TLSEngine {
             identityState = .sent
             ownCertificate = identity.certificate
         } else {
-            // The next `handshake` throws this error.
+            // `fail` stores the error, and the next `handshake` throws it.
             _ = fail(.configuration(.identity(OpenSSLContext.firstFailure())))
         }
     }
 
     // MARK: Called by OpenSSL's callbacks
 
-    /// Handles the arrival of the peer's chain.
-    func chainReceived() -> TrustGate.Advice {
-        if gate.state == .noChain {
-            // The server has not resumed the offered session, whose chain and staple these were.
+    /// OpenSSL has received the peer's chain, and asks whether to continue.
+    func didReceiveChain() -> TrustMachine.Advice {
+        if trustMachine.state == .noChain {
+            // The server has not resumed the offered session, so the chain and the stapled response of the session are removed.
             peerCertificates = []
             stapledResponse = nil
         }
-        // With TLS 1.3 the staple is an extension of the certificate message (RFC 8446 §4.4.2.1).
+        // With TLS 1.3 the stapled response is an extension of the Certificate message (RFC 8446 §4.4.2.1).
         let includesStaple = unsafe SSL_version(connection) >= TLS1_3_VERSION
-        return gate.handle(.chain(includesStaple: includesStaple))
+        return trustMachine.handle(.chain(includesStaple: includesStaple))
     }
 
-    /// The answer to OpenSSL's certificate callback.
+    /// What `certificateCallback` has to tell OpenSSL.
     enum IdentityAdvice { case proceed, wait, fail }
 
-    /// Handles the server's request for a client certificate: uses the configuration's identity, or stops to ask the owner.
-    func identityRequested() -> IdentityAdvice {
+    /// The server has requested a client certificate. Uses the configuration's identity, or stops to ask the owner.
+    func didReceiveIdentityRequest() -> IdentityAdvice {
         guard case .client(let context, _) = role else { return .proceed }
         // With TLS 1.2 the certificate request arrives before the verdict about the server.
-        switch gate.handle(.wantsToSend) {
+        switch trustMachine.handle(.wantsToSend) {
         case .proceed: break
         case .wait: return .wait
         case .refuse: return .fail
         }
         switch identityState {
         case .absent, .sent: return .proceed
-        case .asking: return .wait
-        case .notAsked: break
+        case .waitingForOwner: return .wait
+        case .notRequested: break
         }
         if let identity = context.configuration.identity {
             identityState = .sent
             ownCertificate = identity.certificate
             return .proceed
         }
-        identityState = asksForIdentity ? .asking : .absent
+        identityState = asksForIdentity ? .waitingForOwner : .absent
         return asksForIdentity ? .wait : .proceed
     }
 
-    /// Stores a session that the server has issued, for `takeSessions`.
-    func sessionReceived(_ handle: OpenSSLHandle<SessionObject>) {
+    /// The server has issued a session. Stores it for `takeSessions`.
+    func didReceiveSession(_ handle: OpenSSLHandle<SessionObject>) {
         guard case .client = role else { return }
         // A server may send any number of tickets, so the engine keeps only the last ones. The array is moved out and back for
-        // the reason given at `appendToPending`.
+        // the reason given at `appendToPendingOutput`.
         var sessions = newSessions
         newSessions = []
         if sessions.count == Self.newSessionLimit { sessions.removeFirst() }
@@ -175,15 +179,16 @@ extension TLSEngine {
         newSessions = sessions
     }
 
+    /// The most sessions that wait for `takeSessions`.
     private static var newSessionLimit: Int { 4 }
 
     // MARK: Private
 
-    /// Returns the peer's chain and staple, which the owner has to judge; nil on a server. Unless the handshake is resumed, first
-    /// reads the chain from OpenSSL, and moves the staple out of it.
+    /// Returns the peer's chain and stapled response, which the owner has to judge; nil on a server. In a full handshake, reads
+    /// both from OpenSSL first. In a resumed one, they are those of the session.
     private func readPresentedTrust() -> PeerTrust? {
         guard case .client(let context, let host) = role else { return nil }
-        if gate.state != .resumed {
+        if trustMachine.state != .resumed {
             peerCertificates = presentedChain(isServer: false)
             stapledResponse = takeStaple()
         }
@@ -193,7 +198,7 @@ extension TLSEngine {
             intermediates: context.configuration.intermediates)
     }
 
-    /// Returns the request to judge the peer, or throws if reading its chain would cost too much.
+    /// Returns the question about the peer for the owner. Throws if reading a certificate's extensions would cost too much.
     private func requestTrust(_ trust: PeerTrust) throws(TLSError) -> Progress {
         if let certificate = trust.certificates.first(where: { $0.isCostlyToRead }) {
             throw fail(
@@ -220,7 +225,8 @@ extension TLSEngine {
         return chain
     }
 
-    /// Moves the stapled response out of OpenSSL; returns the one moved earlier if OpenSSL has none.
+    /// Moves the stapled response out of OpenSSL, which frees OpenSSL's copy. If OpenSSL has none, returns the response that an
+    /// earlier call has moved.
     private func takeStaple() -> [UInt8]? {
         var bytes: UnsafePointer<UInt8>?
         let count = unsafe lupine_SSL_get_tlsext_status_ocsp_resp(connection, &bytes)
@@ -246,14 +252,16 @@ extension TLSEngine {
         return TLSIdentityRequest(acceptableIssuers: issuers)
     }
 
-    /// Ends the connection because the owner has refused the chain. With `sendingAlert`, writes the alert as a plaintext record,
-    /// because OpenSSL cannot send it: this side has encrypted nothing yet, since its output was held back.
+    /// Ends the connection because the owner has refused the chain. Returns the error to throw.
+    ///
+    /// With `sendingAlert`, writes the alert as a plaintext record, because OpenSSL cannot send it: the output of this side was
+    /// held back, so that it encrypts nothing yet. Otherwise sends close_notify.
     private func refuse(_ failure: TrustFailure, sendingAlert: Bool) -> TLSError {
         if sendingAlert {
-            // The record: type, version (major 3), length 2; then the level 2, which means fatal, and the alert's description.
+            // The record: type, version (major 3, minor), length (0, 2); then the alert: level 2 (fatal), description.
             let minor = unsafe UInt8(truncatingIfNeeded: SSL_version(connection))
             let alert: [UInt8] = [Self.alertType, 3, minor, 0, 2, 2, failure.alert.rawValue]
-            // An alert is never held back.
+            // The result is ignored, because `send` never holds back an alert.
             _ = send(alert.span)
         } else {
             OpenSSLErrors.clear()

@@ -2,8 +2,8 @@
 
 internal import CLupineOpenSSL
 
-/// Functions for servers, mostly for the origin of the tests: they inspect the client, even after a failed handshake, and perform
-/// protocol features that a test exercises against its peer.
+/// Functions for servers, mostly for those that the tests start. They inspect the client, even after a failed handshake, and use
+/// features of the protocol that a test wants its client to meet.
 extension TLSEngine {
     /// The server name that the client has requested (SNI, RFC 6066 §3); nil if none. Available once its first message has
     /// arrived, even if the handshake failed.
@@ -24,16 +24,17 @@ extension TLSEngine {
     }
 
     /// Sends close_notify and continues reading; nothing may be written afterwards. Output that the wire does not accept at once
-    /// stays pending. Unlike `closeWriting`, it does not send a last flight that is being held for the first write.
+    /// stays pending. Unlike `closeWriting`, it does not send a last flight that waits for the first write.
     package func closeForWriting() {
         guard phase == .established else { return }
+        // The error queue is cleared after the call too: `SSL_shutdown` may leave an error that concerns no later operation.
         OpenSSLErrors.clear()
         unsafe _ = SSL_shutdown(connection)
         OpenSSLErrors.clear()
     }
 
-    /// Requests a renegotiation (HelloRequest from a server, ClientHello from a client, RFC 5246 §7.4.1), and allows it; TLS 1.2
-    /// only.
+    /// Allows renegotiation on this connection, and requests one (RFC 5246 §7.4.1): a server sends HelloRequest, a client
+    /// ClientHello. TLS 1.2 only.
     package func requestRenegotiation() throws(TLSError) {
         unsafe _ = SSL_clear_options(connection, lupine_SSL_OP_NO_RENEGOTIATION())
         OpenSSLErrors.clear()
@@ -41,11 +42,14 @@ extension TLSEngine {
         try sendQueuedMessage()
     }
 
-    /// Updates this side's sending keys (KeyUpdate, RFC 8446 §4.6.3), and requests the same of the peer if `both`; TLS 1.3 only.
+    /// Updates this side's sending keys (KeyUpdate, RFC 8446 §4.6.3). With `both`, requests that the peer updates its keys too.
+    /// TLS 1.3 only.
     package func updateKeys(both: Bool) throws(TLSError) {
         OpenSSLErrors.clear()
-        let kind = both ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED
-        guard unsafe SSL_key_update(connection, kind) == 1 else { throw fail(stopError(for: SSL_ERROR_SSL)) }
+        let updateType = both ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED
+        guard unsafe SSL_key_update(connection, updateType) == 1 else {
+            throw fail(stopError(for: SSL_ERROR_SSL))
+        }
         try sendQueuedMessage()
     }
 

@@ -4,11 +4,11 @@ internal import CLupineOpenSSL
 
 /// Transfers plaintext to and from the owner, and ciphertext between OpenSSL and the wire.
 extension TLSEngine {
-    /// Reads plaintext into the beginning of `buffer`, which must not be empty; after `close`, returns the end.
+    /// Reads plaintext into the beginning of `buffer`, which must not be empty. After `close`, returns `end`.
     ///
-    /// Reads as many records as the wire has and the buffer can hold, but at most `recordsInOneRead`, so that a peer with many
-    /// small records does not delay other connections. Afterwards output may be pending, because OpenSSL answers some messages,
-    /// such as a KeyUpdate.
+    /// Reads as many records as the wire has and the buffer has room for, but at most `recordsInOneRead`, so that a peer with
+    /// many small records does not delay other connections. Afterwards output may be pending, because OpenSSL answers some
+    /// messages, such as a KeyUpdate.
     package func read(into buffer: inout MutableSpan<UInt8>) throws(TLSError) -> TLSReadOutcome {
         hasPendingEnd = false
         if phase == .closed { return .end }
@@ -20,28 +20,31 @@ extension TLSEngine {
         let room = buffer.count
         var filled = 0
         var result: Int32 = 0
-        let target = unsafe connection
-        unsafe SSL_set_default_read_buffer_len(target, room > Self.largeReceive ? Self.largeReceive : 0)
+        let ssl = unsafe connection
+        // 0 means OpenSSL's default size.
+        let receiveSize = room > Self.largeReceiveSize ? Self.largeReceiveSize : 0
+        unsafe SSL_set_default_read_buffer_len(ssl, receiveSize)
         unsafe buffer.withUnsafeMutableBytes { raw in
             for _ in 0..<Self.recordsInOneRead where filled < room {
                 var count = 0
                 OpenSSLErrors.clear()
                 unsafe result = SSL_read_ex(
-                    target, raw.baseAddress?.advanced(by: filled), room - filled, &count)
+                    ssl, raw.baseAddress?.advanced(by: filled), room - filled, &count)
                 guard result == 1 else { break }
                 filled += count
                 bytesWithoutData = 0
-                // Data that has arrived is returned immediately: a wire that is known to be empty is not read again.
+                // There is plaintext to return, so OpenSSL receives from the wire again only if more bytes have arrived.
                 mayReceive = !wire.isDrained
-                guard unsafe mayReceive || SSL_has_pending(target) == 1 else { break }
+                guard unsafe mayReceive || SSL_has_pending(ssl) == 1 else { break }
             }
         }
-        plaintextRead &+= filled
+        plaintextBytesRead &+= filled
         let reason = result == 1 ? SSL_ERROR_NONE : unsafe SSL_get_error(connection, result)
         releaseBuffers()
         if filled > 0 {
             hasPendingEnd = reason != SSL_ERROR_NONE && reason != SSL_ERROR_WANT_READ
-            // OpenSSL reports the error of the next record only once; storing it makes the next call repeat it.
+            // The next call has to report an error of the record that follows. OpenSSL reports it only once, so `fail` stores it.
+            // For a close_notify (ZERO_RETURN), OpenSSL itself repeats the report.
             if hasPendingEnd && reason != SSL_ERROR_ZERO_RETURN { _ = fail(stopError(for: reason)) }
             return .bytes(filled)
         }
@@ -50,31 +53,33 @@ extension TLSEngine {
             if sendsTooManyMessages {
                 throw fail(.tooManyMessages(count: Int(unsafe lupine_SSL_message_count(connection))))
             }
-            if bytesWithoutData > Self.controlLimit {
+            if bytesWithoutData > Self.controlByteLimit {
                 throw fail(.onlyControlMessages(bytes: bytesWithoutData))
             }
-            let waiting = pending.count - pendingStart
-            if waiting > Self.answerLimit { throw fail(.answersNotRead(bytes: waiting)) }
+            let pendingCount = pendingOutput.count - pendingOutputStart
+            if pendingCount > Self.pendingReplyLimit { throw fail(.answersNotRead(bytes: pendingCount)) }
             return .wouldBlock
         case SSL_ERROR_ZERO_RETURN: return .end
         default: throw fail(stopError(for: reason))
         }
     }
 
-    /// If the reader's buffer is larger than this, OpenSSL's read buffer gets this size, so that one receive fetches as much.
-    private static var largeReceive: Int { 64 * 1024 }
+    /// For a caller whose buffer is larger than this number of bytes, OpenSSL's read buffer gets this size. One receive from the
+    /// wire then yields as much.
+    private static var largeReceiveSize: Int { 64 * 1024 }
 
-    /// Whether OpenSSL has buffered input, or the last `read` has found the end or an error, which the next `read` reports.
+    /// Whether the next `read` has something to report without more input from the wire: bytes that OpenSSL has buffered, or the
+    /// end or error that the last `read` has found.
     package var hasBufferedInput: Bool { unsafe hasPendingEnd || SSL_has_pending(connection) == 1 }
 
     /// Encrypts and sends a prefix of `bytes`, and returns its length.
     ///
-    /// Returns 0 while output is pending, or while only part of a protocol message has arrived: OpenSSL has to read all of it
-    /// first. Otherwise sends at least one record.
+    /// Returns 0 while output is pending, and while only part of a protocol message has arrived, which OpenSSL has to read
+    /// completely first. Otherwise sends at least one record.
     package func write(_ bytes: Span<UInt8>) throws(TLSError) -> Int {
         try requireEstablished()
         var written = 0
-        while written < bytes.count && (pending.isEmpty || isCorked) {
+        while written < bytes.count && (pendingOutput.isEmpty || isCorked) {
             let unwritten = bytes.extracting(written...)
             var count = 0
             OpenSSLErrors.clear()
@@ -83,13 +88,13 @@ extension TLSEngine {
             }
             guard result == 1 else {
                 let reason = unsafe SSL_get_error(connection, result)
-                // Only part of a ticket has arrived; OpenSSL writes after it has read all of it.
+                // Only part of a protocol message has arrived, such as a ticket. OpenSSL writes after it has read all of it.
                 if reason == SSL_ERROR_WANT_READ { return written }
                 throw fail(stopError(for: reason))
             }
             // Sends the first data together with the last flight of the handshake.
             if isCorked { try flush() }
-            if hasSendingFailed { throw .wireFailed }
+            if hasFailedToSend { throw .wireFailed }
             written += count
         }
         releaseBuffers()
@@ -97,33 +102,33 @@ extension TLSEngine {
     }
 
     /// Whether the wire has not accepted all output; call `flush` when the wire is writable.
-    package var hasPendingOutput: Bool { !pending.isEmpty && !isCorked }
+    package var hasPendingOutput: Bool { !pendingOutput.isEmpty && !isCorked }
 
     /// Sends pending output, as much as the wire accepts.
     package func flush() throws(TLSError) {
         isCorked = false
-        let waiting = pending
-        guard !waiting.isEmpty else { return }
-        var start = pendingStart
-        while start < waiting.count {
-            let outcome = wire.send(waiting.span.extracting(start...))
+        let output = pendingOutput
+        guard !output.isEmpty else { return }
+        var start = pendingOutputStart
+        while start < output.count {
+            let outcome = wire.send(output.span.extracting(start...))
             guard case .bytes(let count) = outcome, count > 0 else {
                 if outcome == .wouldBlock {
-                    pendingStart = start
+                    pendingOutputStart = start
                     return
                 }
-                hasSendingFailed = true
+                hasFailedToSend = true
                 break
             }
             start += count
         }
-        pending = []
-        pendingStart = 0
-        if hasSendingFailed { throw .wireFailed }
+        pendingOutput = []
+        pendingOutputStart = 0
+        if hasFailedToSend { throw .wireFailed }
     }
 
-    /// Ends the connection: sends close_notify, and reads nothing more. Does not wait: output that the wire does not accept stays
-    /// pending.
+    /// Ends the connection: sends close_notify, and reads nothing more. Does not wait for the wire: output that it does not
+    /// accept stays pending.
     package func close() {
         guard phase == .established else { return }
         phase = .closed
@@ -133,21 +138,22 @@ extension TLSEngine {
     }
 
     /// Sends close_notify and continues reading, because the peer closes its direction separately (RFC 8446 §6.1). Nothing may be
-    /// written afterwards. Does not wait: output that the wire does not accept stays pending.
+    /// written afterwards. Does not wait for the wire: output that it does not accept stays pending.
     package func closeWriting() {
         guard phase == .established else { return }
+        // The error queue is cleared after the call too: `SSL_shutdown` may leave an error that concerns no later operation.
         OpenSSLErrors.clear()
         unsafe _ = SSL_shutdown(connection)
         OpenSSLErrors.clear()
         if isCorked { try? flush() }
     }
 
-    /// Frees OpenSSL's two buffers of 16 KiB each, unless they contain part of a record: the next data may take long to arrive.
+    /// Frees OpenSSL's two buffers of 16 KiB each, unless they contain part of a record. The next data may take long to arrive.
     ///
-    /// SSL_MODE_RELEASE_BUFFERS would free them after every handshake message too, and leaves the write buffer allocated after a
-    /// TLS 1.3 ticket. Before 3.0.14, SSL_free_buffers does not check for a record whose header has been read (CVE-2024-4741), so
-    /// this function does: "RH" is the state between two records. Called after reading and writing, but not after a client's
-    /// handshake, which a write usually follows.
+    /// OpenSSL's mode SSL_MODE_RELEASE_BUFFERS is no substitute: it frees the buffers after every handshake message too, and
+    /// leaves the write buffer allocated after a TLS 1.3 ticket. Before OpenSSL 3.0.14, SSL_free_buffers does not check for a
+    /// record whose header has been read (CVE-2024-4741), so this function does: "RH" is the state between two records. It is
+    /// called after reading and writing, but not after a client's handshake, which a write usually follows.
     func releaseBuffers() {
         keepsBuffers = false
         guard unsafe SSL_has_pending(connection) == 0, let state = unsafe SSL_rstate_string(connection),
@@ -156,11 +162,13 @@ extension TLSEngine {
         unsafe _ = SSL_free_buffers(connection)
     }
 
+    /// Throws unless application data may be transferred.
     private func requireEstablished() throws(TLSError) {
         switch phase {
         case .established: return
         case .failed(let failure): throw failure
-        // A caller may have closed the connection while it was reading from it, and send its last output afterwards.
+        // Not a mistake of the caller: it may have closed the connection while it handled received data, and then tried to
+        // write its last output.
         case .closed: throw .wireFailed
         case .handshaking: preconditionFailure("the handshake is not over")
         }
@@ -169,12 +177,12 @@ extension TLSEngine {
     // MARK: Called by OpenSSL's BIO
 
     /// The most bytes that a peer may send in its handshake, or in one read without application data: 15 times the largest
-    /// record. This exceeds the 100 KiB each that OpenSSL accepts for a chain and for a list of issuers together, and any
-    /// post-handshake message.
-    static var controlLimit: Int { 256 * 1024 }
-    /// The most output that may be pending for a peer that keeps sending requests without reading the answers: one record of
-    /// data, and the answers to some hundreds of messages.
-    private static var answerLimit: Int { 24 * 1024 }
+    /// record. OpenSSL accepts 100 KiB for a chain and 100 KiB for a list of issuers; the limit exceeds their sum, and the length
+    /// of any post-handshake message.
+    static var controlByteLimit: Int { 256 * 1024 }
+    /// The most bytes of output that may be pending for a peer that keeps sending messages and does not read the replies: one
+    /// record of data, and the replies to some hundreds of messages.
+    private static var pendingReplyLimit: Int { 24 * 1024 }
 
     /// The type of a record that contains an alert (RFC 8446 §5.1).
     static var alertType: UInt8 { 21 }
@@ -184,19 +192,22 @@ extension TLSEngine {
     /// data. Each costs more time than many octets of data.
     static var messageLimit: Int { 1024 }
 
+    /// Whether the peer has sent more than `messageLimit` messages, in addition to one for every 16 KiB of data.
     private var sendsTooManyMessages: Bool {
-        // 2^14 octets are 16 KiB.
-        unsafe lupine_SSL_message_count(connection) > Self.messageLimit + (plaintextRead >> 14)
+        // The shift divides by 2^14, which is 16 KiB.
+        unsafe lupine_SSL_message_count(connection) > Self.messageLimit + (plaintextBytesRead >> 14)
     }
 
-    /// Fills `output` from the wire. Returns false when the wire has ended or failed; true even if it received nothing.
+    /// Receives bytes from the wire into `output`. Returns false when the wire has ended or failed, otherwise true, even if there
+    /// was nothing to receive.
     ///
     /// Receives nothing once the peer has exceeded a limit. OpenSSL then stops, and `read` or `handshake` throws the error.
     func receive(into output: inout OutputSpan<UInt8>) -> Bool {
-        guard mayReceive, bytesWithoutData <= Self.controlLimit,
-            pending.count - pendingStart <= Self.answerLimit, !sendsTooManyMessages
+        guard mayReceive, bytesWithoutData <= Self.controlByteLimit,
+            pendingOutput.count - pendingOutputStart <= Self.pendingReplyLimit, !sendsTooManyMessages
         else { return true }
-        // OpenSSL waits for the peer's next message, and the peer may wait for the output that is still pending.
+        // In a handshake, the peer may wait for the pending output before it sends its next message. An error of the flush is
+        // recorded in `hasFailedToSend`.
         if phase == .handshaking { try? flush() }
         lastReceive = wire.receive(into: &output)
         switch lastReceive {
@@ -207,45 +218,46 @@ extension TLSEngine {
         }
     }
 
-    /// Sends a record to the wire, or adds it to `pending`. Returns false when the record is held back because the owner has not
-    /// accepted the peer yet; OpenSSL then tries again.
+    /// Sends a record to the wire, or adds it to `pendingOutput`. Returns true in both cases. Returns false if the owner has not
+    /// accepted the peer yet, and the record has to be held back; OpenSSL then tries again.
     ///
-    /// After a failure, records are discarded and the result is still true; `hasSendingFailed` reports the failure.
+    /// After the wire has failed, discards the record and returns true; `hasFailedToSend` reports the failure.
     func send(_ record: Span<UInt8>) -> Bool {
-        // Alerts pass: they reveal only that the connection ends.
-        if gate.allowsOnlyAlerts && record[0] != Self.alertType {
-            _ = gate.handle(.wantsToSend)
+        // Alerts may be sent before the verdict: they reveal only that the connection ends. The first byte is the record's type.
+        if trustMachine.allowsOnlyAlerts && record[0] != Self.alertType {
+            // The advice, to wait or to refuse, is the result false.
+            _ = trustMachine.handle(.wantsToSend)
             return false
         }
-        if hasSendingFailed { return true }
+        if hasFailedToSend { return true }
         var sent = 0
         if case .client = role, phase == .handshaking, record[0] != Self.alertType {
-            // Collects each flight, so that `handshake` sends it at once when it waits for the peer. The last flight is sent
-            // together with the first data (`isCorked`).
-            appendToPending(record)
+            // Collects the records of a flight. `handshake` sends them together when it waits for the peer; the last flight is
+            // sent together with the first data (`isCorked`).
+            appendToPendingOutput(record)
             return true
         }
-        while pending.isEmpty && sent < record.count {
+        while pendingOutput.isEmpty && sent < record.count {
             let outcome = wire.send(record.extracting(sent...))
             guard case .bytes(let count) = outcome, count > 0 else {
                 if outcome == .wouldBlock { break }
-                hasSendingFailed = true
+                hasFailedToSend = true
                 return true
             }
             sent += count
         }
-        if sent < record.count { appendToPending(record.extracting(sent...)) }
+        if sent < record.count { appendToPendingOutput(record.extracting(sent...)) }
         return true
     }
 
-    /// Appends to `pending`. The array is moved out and back, because modifying it in place would add a run-time exclusivity
-    /// check to every access.
-    private func appendToPending(_ bytes: Span<UInt8>) {
-        var grown = pending
-        pending = []
-        // The last flight consists of two or three records.
-        if grown.isEmpty { grown.reserveCapacity(max(512, bytes.count)) }
-        unsafe bytes.withUnsafeBufferPointer { unsafe grown.append(contentsOf: $0) }
-        pending = grown
+    /// Appends to `pendingOutput`. The array is moved out and back, because modifying the property in place would add a run-time
+    /// exclusivity check to every access.
+    private func appendToPendingOutput(_ bytes: Span<UInt8>) {
+        var output = pendingOutput
+        pendingOutput = []
+        // 512 bytes suffice for the two or three records of a client's last flight.
+        if output.isEmpty { output.reserveCapacity(max(512, bytes.count)) }
+        unsafe bytes.withUnsafeBufferPointer { unsafe output.append(contentsOf: $0) }
+        pendingOutput = output
     }
 }

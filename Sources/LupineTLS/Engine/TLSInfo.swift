@@ -14,8 +14,8 @@ public struct TLSInfo: Sendable {
     public let applicationProtocol: String?
     /// The indicated server name (RFC 6066 §3); nil for none, as with IP addresses.
     public let serverName: String?
-    /// The peer's chain as sent, leaf first; after a resumption that of the full handshake. Empty for a client without a
-    /// certificate.
+    /// The peer's chain as sent, leaf first. If the handshake resumed a session, this is the chain of the session's full
+    /// handshake. Empty on a server whose client has sent no certificate.
     public let peerCertificates: [Certificate]
 }
 

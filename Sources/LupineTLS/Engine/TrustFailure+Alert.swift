@@ -4,7 +4,7 @@ internal import CLupineOpenSSL
 
 /// The alert that tells a peer why its chain is refused (RFC 8446 §6.2).
 extension TrustFailure {
-    /// The best matching alert.
+    /// The alert that matches the failure best.
     package var alert: TLSAlert {
         switch self {
         case .expired, .notYetValid: .certificateExpired
@@ -26,7 +26,7 @@ extension TrustFailure {
         case .certificateRevoked: X509_V_ERR_CERT_REVOKED
         case .unsupportedCertificate: X509_V_ERR_INVALID_PURPOSE
         case .badCertificate: X509_V_ERR_CERT_REJECTED
-        // OpenSSL has no entry for this error in its table of alerts, and sends certificate_unknown.
+        // OpenSSL's table of alerts has no entry for this error, so that OpenSSL sends certificate_unknown.
         default: X509_V_ERR_SUBTREE_MINMAX
         }
     }

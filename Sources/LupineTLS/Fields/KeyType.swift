@@ -2,7 +2,7 @@
 
 /// The algorithm and strength of a key.
 public enum KeyType: Sendable, Hashable, CustomStringConvertible {
-    /// RSA, for any padding or restricted to PSS.
+    /// RSA, whether for any padding or for PSS only.
     case rsa(bits: Int)
     /// An elliptic curve, with OpenSSL's name, such as `prime256v1`, and the bit length of its order.
     case ec(curve: String, bits: Int)

@@ -7,7 +7,7 @@ public struct SerialNumber: Sendable, Hashable, CustomStringConvertible {
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Upper-case hexadecimal without a leading zero byte; with a minus sign when negative.
+    /// Upper-case hexadecimal without leading zero bytes; with a minus sign when negative.
     public var description: String {
         let isNegative = (bytes.first ?? 0) & 0x80 != 0
         var magnitude = bytes

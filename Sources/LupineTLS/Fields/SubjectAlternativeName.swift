@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A subject alternative name of a certificate (RFC 5280 §4.2.1.6), unchanged.
+/// A subject alternative name of a certificate (RFC 5280 §4.2.1.6), as it is in the certificate.
 public enum SubjectAlternativeName: Sendable, Hashable {
     /// A host name or a wildcard; bytes that are not UTF-8 are replaced by U+FFFD.
     case dns(String)
@@ -10,10 +10,10 @@ public enum SubjectAlternativeName: Sendable, Hashable {
     case email(String)
     /// A URI.
     case uri(String)
-    /// Another kind of name.
+    /// A name of another kind, of which only the kind is known, such as "directory name".
     case other(String)
 
-    /// The text of a URI.
+    /// The text of a URI; nil for other names.
     var uri: String? {
         switch self {
         case .uri(let text): text

@@ -7,7 +7,7 @@ public struct UnixTime: Hashable, Comparable, Sendable {
     /// Seconds since the epoch; negative before it.
     public var seconds: Int64
 
-    /// The time this many seconds after the epoch.
+    /// Creates the time this many seconds after the epoch.
     public init(seconds: Int64) { self.seconds = seconds }
 
     /// The current time of the system's clock.
@@ -16,15 +16,17 @@ public struct UnixTime: Hashable, Comparable, Sendable {
     public static func < (left: UnixTime, right: UnixTime) -> Bool { left.seconds < right.seconds }
 }
 
-/// The proleptic Gregorian calendar, without limits in either direction.
+/// Conversions to and from the Gregorian calendar, which is also applied to years before its introduction.
 extension UnixTime: CustomStringConvertible {
     private static let secondsPerDay: Int64 = 86_400
     /// The days of an era of 400 years, after which the calendar repeats.
     private static let daysPerEra: Int64 = 146_097
-    /// The days from 0000-03-01 to the epoch. Years begin in March here, so that the leap day is the last day of its year.
+    /// The days from 0000-03-01 to the epoch. In these calculations years begin in March, so that the leap day is the last day of
+    /// its year.
     private static let daysToEpoch: Int64 = 719_468
 
-    /// The time with these calendar components in UTC; nil when one is out of range, or the year is not between 0 and 9999.
+    /// Creates the time with these calendar components in UTC. Nil when one is out of range, or the year is not between 0 and
+    /// 9999. The second 60 is allowed, for leap seconds.
     init?(year: Int64, month: Int64, day: Int64, hour: Int64, minute: Int64, second: Int64) {
         guard (0...9999).contains(year), (1...12).contains(month), (1...31).contains(day),
             (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)
@@ -33,7 +35,7 @@ extension UnixTime: CustomStringConvertible {
         // The only negative year is -1, for January and February of the year 0.
         let era = marchYear >= 0 ? marchYear / 400 : -1
         let yearOfEra = marchYear - era * 400
-        // From March on, five months have 153 days; rounding distributes the months of 31 days.
+        // From March on, every five months have 153 days. Integer division distributes the months of 31 days correctly.
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         let days = era * UnixTime.daysPerEra + dayOfEra - UnixTime.daysToEpoch
@@ -63,6 +65,7 @@ extension UnixTime: CustomStringConvertible {
         return "\(date)T\(time)Z"
     }
 
+    /// Returns the number with leading zeros, at least `width` digits.
     private func padded(_ number: Int64, _ width: Int) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, width - digits.count)) + digits

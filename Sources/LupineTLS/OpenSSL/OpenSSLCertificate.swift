@@ -4,7 +4,7 @@ internal import CLupineOpenSSL
 
 /// Reads the fields of a certificate with OpenSSL, without evaluating trust.
 extension OpenSSLHandle where Object == X509Object {
-    /// Parses a certificate; with `trustSettings`, the data that follows it in a TRUSTED CERTIFICATE is accepted.
+    /// Parses a certificate. With `trustSettings`, the data that OpenSSL appends in a PEM block TRUSTED CERTIFICATE may follow.
     static func certificate(der: [UInt8], trustSettings: Bool) throws(CertificateError) -> OpenSSLHandle {
         let pointer = unsafe try OpenSSLEncoding.read(der, as: .certificate) { cursor, count in
             unsafe trustSettings ? d2i_X509_AUX(nil, cursor, count) : d2i_X509(nil, cursor, count)
@@ -30,7 +30,7 @@ extension OpenSSLHandle where Object == X509Object {
     var subject: DistinguishedName { unsafe Self.name(X509_get_subject_name(pointer)) }
     var issuer: DistinguishedName { unsafe Self.name(X509_get_issuer_name(pointer)) }
 
-    /// The INTEGER of the serial number, including tag and length.
+    /// The serial number as a DER INTEGER, including tag and length.
     var serialNumber: [UInt8] {
         unsafe OpenSSLEncoding.write { unsafe i2d_ASN1_INTEGER(X509_get0_serialNumber(pointer), $0) }
     }
@@ -58,6 +58,7 @@ extension OpenSSLHandle where Object == X509Object {
         return unsafe OpenSSLEncoding.name(algorithm)
     }
 
+    /// The name of the algorithm of the issuer's signature.
     var signatureAlgorithm: String {
         var algorithm: UnsafePointer<X509_ALGOR>?
         unsafe X509_get0_signature(nil, &algorithm, pointer)
@@ -65,12 +66,14 @@ extension OpenSSLHandle where Object == X509Object {
         return unsafe OpenSSLEncoding.name(algorithm.pointee.algorithm)
     }
 
+    /// Whether subject and issuer are the same, and the certificate's own key has made its signature.
     var isSelfSigned: Bool {
         defer { OpenSSLErrors.clear() }
+        // The argument 1 makes OpenSSL verify the signature too.
         return unsafe X509_self_signed(pointer, 1) == 1
     }
 
-    /// Whether well-formed basic constraints make it an authority.
+    /// Whether the basic constraints allow the certificate to issue others. False for a certificate with malformed extensions.
     var isAuthority: Bool {
         defer { OpenSSLErrors.clear() }
         let flags = unsafe X509_get_extension_flags(pointer)
@@ -89,6 +92,7 @@ extension OpenSSLHandle where Object == X509Object {
         return unsafe X509_check_private_key(pointer, key.pointer) == 1
     }
 
+    /// Converts a name of OpenSSL; a null pointer becomes an empty name.
     private static func name(_ name: OpaquePointer?) -> DistinguishedName {
         guard let name = unsafe name else {
             return DistinguishedName(der: [], description: "", commonName: nil)
@@ -100,27 +104,28 @@ extension OpenSSLHandle where Object == X509Object {
         return DistinguishedName(der: der, description: unsafe text(of: name), commonName: commonName)
     }
 
-    /// The position of the last attribute of this type (NID) in a name; nil for none.
-    private static func lastIndex(of attribute: Int32, in name: OpaquePointer) -> Int32? {
-        var found: Int32?
+    /// Returns the position of the last attribute of a type in a name; nil if there is none. The type is given by its NID,
+    /// OpenSSL's number for an object identifier.
+    private static func lastIndex(of nid: Int32, in name: OpaquePointer) -> Int32? {
+        // The search continues after this position; -1 begins it.
         var last: Int32 = -1
-        while case let index = unsafe X509_NAME_get_index_by_NID(name, attribute, last), index >= 0 {
-            found = index
+        while case let index = unsafe X509_NAME_get_index_by_NID(name, nid, last), index >= 0 {
             last = index
         }
-        return found
+        return last >= 0 ? last : nil
     }
 
-    /// The most octets of a name that are shown: a peer may send a name of any length, and it appears in every error.
+    /// The most octets of a name in its text form: a peer may send a name of any length, and the text appears in every error.
     private static let longestText = 1_000
 
-    /// The name in the form of RFC 4514, in UTF-8; if its strings are malformed, they are dumped in hexadecimal.
+    /// Returns the text form of a name (RFC 4514), in UTF-8. If a string in the name is malformed, the text contains all values
+    /// in hexadecimal.
     private static func text(of name: OpaquePointer) -> String {
         defer { OpenSSLErrors.clear() }
-        // First tries to print non-ASCII characters unescaped; if a string is malformed, dumps every value.
-        let readable = lupine_XN_FLAG_RFC2253() & ~UInt(ASN1_STRFLGS_ESC_MSB)
-        let dumped = lupine_XN_FLAG_RFC2253() | UInt(ASN1_STRFLGS_DUMP_ALL)
-        for flags in [readable, dumped] {
+        // Non-ASCII characters appear unescaped. OpenSSL fails for a malformed string; then all values appear in hexadecimal.
+        let textFlags = lupine_XN_FLAG_RFC2253() & ~UInt(ASN1_STRFLGS_ESC_MSB)
+        let hexadecimalFlags = lupine_XN_FLAG_RFC2253() | UInt(ASN1_STRFLGS_DUMP_ALL)
+        for flags in [textFlags, hexadecimalFlags] {
             guard let output = unsafe BIO_new(BIO_s_mem()) else { return "" }
             defer { unsafe _ = BIO_free(output) }
             guard unsafe X509_NAME_print_ex(output, name, 0, flags) >= 0 else { continue }
@@ -134,29 +139,32 @@ extension OpenSSLHandle where Object == X509Object {
         return ""
     }
 
-    /// Escapes non-ASCII line separators and directional controls (RFC 4514 §2.4): OpenSSL escapes only those of ASCII.
+    /// Escapes line separators and control characters, such as those that change the writing direction (RFC 4514 §2.4). OpenSSL
+    /// itself escapes only the ASCII ones.
     private static func escaped(_ text: String) -> String {
-        var shown = ""
+        var escapedText = ""
         for scalar in text.unicodeScalars {
             switch scalar.properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator:
                 for octet in UTF8.encode(scalar) ?? .init() {
-                    shown += "\\" + Hexadecimal.uppercase([octet])
+                    escapedText += "\\" + Hexadecimal.uppercase([octet])
                 }
-            default: shown.unicodeScalars.append(scalar)
+            default: escapedText.unicodeScalars.append(scalar)
             }
         }
-        return shown
+        return escapedText
     }
 
     /// Converts a time; returns nil for a null pointer and for a malformed time.
     static func time(_ time: UnsafePointer<ASN1_TIME>?) -> UnixTime? {
         guard let time = unsafe time else { return nil }
-        var parts = unsafe tm()
+        var components = unsafe tm()
         defer { OpenSSLErrors.clear() }
-        guard unsafe ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }
+        guard unsafe ASN1_TIME_to_tm(time, &components) == 1 else { return nil }
+        // In a `tm`, years are counted from 1900 and months from 0.
         return unsafe UnixTime(
-            year: Int64(parts.tm_year) + 1900, month: Int64(parts.tm_mon) + 1, day: Int64(parts.tm_mday),
-            hour: Int64(parts.tm_hour), minute: Int64(parts.tm_min), second: Int64(parts.tm_sec))
+            year: Int64(components.tm_year) + 1900, month: Int64(components.tm_mon) + 1,
+            day: Int64(components.tm_mday), hour: Int64(components.tm_hour),
+            minute: Int64(components.tm_min), second: Int64(components.tm_sec))
     }
 }

@@ -3,9 +3,10 @@
 internal import CLupineOpenSSL
 
 extension SHA256Digest {
-    /// The hash function, fetched once and never modified. OpenSSL would fetch `EVP_sha256()` again at each use, which takes
-    /// longer than a short digest.
+    /// OpenSSL's SHA-256, fetched once and never modified. With `EVP_sha256()`, OpenSSL would fetch it again at each use, which
+    /// takes longer than hashing a short input.
     nonisolated(unsafe) static let function: OpaquePointer? = {
+        // The first access in the process initializes OpenSSL.
         _ = OpenSSLLibrary.isInitialized
         return unsafe EVP_MD_fetch(nil, "SHA256", nil)
     }()

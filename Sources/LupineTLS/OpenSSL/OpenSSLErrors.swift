@@ -2,7 +2,7 @@
 
 internal import CLupineOpenSSL
 
-/// One entry of OpenSSL's error queue: the library and reason numbers, with OpenSSL's description.
+/// One entry of OpenSSL's error queue: the numbers of the library and the reason, with OpenSSL's description.
 public struct OpenSSLFailure: Hashable, Sendable, CustomStringConvertible {
     /// The library number, such as SSL or X509 (`ERR_LIB_`).
     public let library: Int32
@@ -18,43 +18,45 @@ public struct OpenSSLFailure: Hashable, Sendable, CustomStringConvertible {
         self.description = description
     }
 
+    /// Creates a failure from an error code of the queue, which contains both numbers.
     init(code: UInt) {
         library = lupine_ERR_GET_LIB(code)
         reason = lupine_ERR_GET_REASON(code)
-        // A static string of OpenSSL.
+        // OpenSSL returns a static string, which the caller must not free.
         let text = unsafe ERR_reason_error_string(code).map { unsafe String(cString: $0) }
         description = text ?? "error \(code)"
     }
 
-    /// Whether this is the given reason of OpenSSL's SSL library.
+    /// Whether the failure is that of OpenSSL's SSL library with this reason number.
     func isSSL(_ reason: Int32) -> Bool { library == ERR_LIB_SSL && self.reason == reason }
 }
 
 /// The calling thread's OpenSSL error queue.
 package enum OpenSSLErrors {
-    /// Empties the queue, so that it then contains only the failures of the next call. Nearly every use of OpenSSL begins with
-    /// this.
+    /// Empties the queue, so that it contains only the failures of the next call. Nearly every use of OpenSSL begins with a call
+    /// of this function.
     package static func clear() {
+        // The first access in the process initializes OpenSSL.
         _ = OpenSSLLibrary.isInitialized
-        // Usually the queue is empty, and peeking is cheaper than clearing its sixteen entries.
+        // Usually the queue is empty. Checking that is faster than clearing its sixteen entries.
         if ERR_peek_error() != 0 { ERR_clear_error() }
     }
 
     /// Empties the queue and returns its entries, the root cause first.
-    package static func take() -> [OpenSSLFailure] {
+    package static func takeFailures() -> [OpenSSLFailure] {
         var failures: [OpenSSLFailure] = []
         while case let code = ERR_get_error(), code != 0 { failures.append(OpenSSLFailure(code: code)) }
         return failures
     }
 
     /// Empties the queue and returns the description of the root cause.
-    static func reason() -> String { take().first?.description ?? "unknown reason" }
+    static func takeReason() -> String { takeFailures().first?.description ?? "unknown reason" }
 
     /// Empties the queue after a failed decryption, and returns its error: `unsupported` if OpenSSL lacks the algorithm,
     /// otherwise `wrongPassword`.
     static func decryptionError(of input: CertificateInput) -> CertificateError {
-        let failures = take()
-        let missing = failures.first { failure in
+        let failures = takeFailures()
+        let unsupportedFailure = failures.first { failure in
             switch (failure.library, failure.reason) {
             case (ERR_LIB_EVP, EVP_R_UNSUPPORTED_ALGORITHM), (ERR_LIB_EVP, EVP_R_UNKNOWN_PBE_ALGORITHM),
                 (ERR_LIB_EVP, EVP_R_UNSUPPORTED_CIPHER), (ERR_LIB_EVP, EVP_R_UNKNOWN_CIPHER),
@@ -63,7 +65,7 @@ package enum OpenSSLErrors {
             default: false
             }
         }
-        if let missing { return .unsupported(input, reason: missing.description) }
+        if let unsupportedFailure { return .unsupported(input, reason: unsupportedFailure.description) }
         return .wrongPassword(input)
     }
 }

@@ -42,7 +42,8 @@ extension OpenSSLHandle where Object == X509Object {
         return urls ?? []
     }
 
-    /// Whether the TLS feature extension (RFC 7633) lists `status_request`, extension 5 of TLS.
+    /// Whether servers have to staple an OCSP response: the TLS feature extension (RFC 7633) lists 5, the number of the TLS
+    /// extension `status_request`.
     var mustStaple: Bool {
         let isListed: Bool? = unsafe values(NID_tlsfeature, empty: false) { features in
             defer { unsafe TLS_FEATURE_free(features) }
@@ -53,29 +54,36 @@ extension OpenSSLHandle where Object == X509Object {
         return isListed ?? false
     }
 
-    /// Reads an extension that is a list. Returns an empty list when it is absent, and nil when it is malformed or occurs twice.
-    private func values<Element>(_ identifier: Int32, _ read: (OpaquePointer) -> [Element]) -> [Element]? {
-        unsafe values(identifier, empty: [], read)
+    /// Reads an extension that is a list. Returns an empty list when the extension is absent, and nil when it is malformed or
+    /// occurs twice.
+    private func values<Element>(_ nid: Int32, _ read: (OpaquePointer) -> [Element]) -> [Element]? {
+        unsafe values(nid, empty: [], read)
     }
 
-    /// Reads an extension with `read`, which has to free its argument. Returns `empty` when the extension is absent, and nil when
-    /// it is malformed or occurs twice.
-    private func values<Value>(_ identifier: Int32, empty: Value, _ read: (OpaquePointer) -> Value) -> Value?
-    {
+    /// Reads an extension of the certificate.
+    ///
+    /// - Parameters:
+    ///   - nid: OpenSSL's number for the extension.
+    ///   - empty: The result when the extension is absent.
+    ///   - read: Converts OpenSSL's object for the extension, and frees it.
+    /// - Returns: The result of `read`, or `empty`; nil when the extension is malformed or occurs twice.
+    private func values<Value>(_ nid: Int32, empty: Value, _ read: (OpaquePointer) -> Value) -> Value? {
         defer { OpenSSLErrors.clear() }
         // If OpenSSL returns no value, `critical` is the reason: -1 if there is no such extension, -2 if there are several, and 0
         // or 1 if the extension is malformed.
         var critical: Int32 = 0
-        guard let value = unsafe X509_get_ext_d2i(pointer, identifier, &critical, nil) else {
+        guard let value = unsafe X509_get_ext_d2i(pointer, nid, &critical, nil) else {
             return critical == -1 ? empty : nil
         }
         return unsafe read(OpaquePointer(value))
     }
 
+    /// Returns the members of a stack of names (GeneralNames, RFC 5280 §4.2.1.6).
     private static func generalNames(_ names: OpaquePointer?) -> [UnsafeMutablePointer<GENERAL_NAME>] {
         unsafe OpenSSLEncoding.members(names).map { unsafe $0.assumingMemoryBound(to: GENERAL_NAME.self) }
     }
 
+    /// Converts a name of OpenSSL; of kinds that are not used, only the kind.
     private static func alternativeName(_ name: GENERAL_NAME) -> SubjectAlternativeName {
         switch unsafe name.type {
         case GEN_DNS: .dns(unsafe ascii(name.d.dNSName))
@@ -91,7 +99,7 @@ extension OpenSSLHandle where Object == X509Object {
         }
     }
 
-    /// The text of an IA5String. NUL octets are kept; octets that are not valid UTF-8 become replacement characters.
+    /// Returns the text of an IA5String, including NUL octets. Octets that are not valid UTF-8 become U+FFFD.
     private static func ascii(_ string: UnsafeMutablePointer<ASN1_STRING>?) -> String {
         String(decoding: unsafe OpenSSLEncoding.bytes(string), as: UTF8.self)
     }

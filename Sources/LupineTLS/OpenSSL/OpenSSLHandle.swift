@@ -4,9 +4,8 @@ internal import CLupineOpenSSL
 
 /// Owns one reference to a reference-counted OpenSSL object, and releases it when deallocated.
 ///
-/// A handle may be used on any thread: the objects are never modified once they are wrapped, and OpenSSL protects reference
-/// counts and internal caches with its own locks. An object must be modified before it is wrapped. Not for objects of a single
-/// connection: `TLSEngine` owns those.
+/// A handle may be used on any thread: nothing modifies an object after a handle has wrapped it, and OpenSSL protects reference
+/// counts and internal caches with its own locks. Not for objects of a single connection: `TLSEngine` owns those.
 @safe package final class OpenSSLHandle<Object: OpenSSLObject>: @unchecked Sendable {
     /// The object; valid as long as the handle.
     package let pointer: OpaquePointer
@@ -20,7 +19,7 @@ internal import CLupineOpenSSL
         unsafe self.init(owning: pointer)
     }
 
-    /// Retains an object that is owned elsewhere.
+    /// Adds a reference to an object that other code owns too.
     package convenience init(sharing pointer: OpaquePointer) {
         unsafe Object.retain(pointer)
         unsafe self.init(owning: pointer)
@@ -37,37 +36,37 @@ package protocol OpenSSLObject {
     static func release(_ pointer: OpaquePointer)
 }
 
-/// A certificate.
+/// A certificate (`X509`).
 package enum X509Object: OpenSSLObject {
     package static func retain(_ pointer: OpaquePointer) { unsafe _ = X509_up_ref(pointer) }
     package static func release(_ pointer: OpaquePointer) { unsafe X509_free(pointer) }
 }
 
-/// A public or private key.
+/// A public or private key (`EVP_PKEY`).
 package enum KeyObject: OpenSSLObject {
     package static func retain(_ pointer: OpaquePointer) { unsafe _ = EVP_PKEY_up_ref(pointer) }
     package static func release(_ pointer: OpaquePointer) { unsafe EVP_PKEY_free(pointer) }
 }
 
-/// A revocation list.
+/// A revocation list (`X509_CRL`).
 package enum RevocationListObject: OpenSSLObject {
     package static func retain(_ pointer: OpaquePointer) { unsafe _ = X509_CRL_up_ref(pointer) }
     package static func release(_ pointer: OpaquePointer) { unsafe X509_CRL_free(pointer) }
 }
 
-/// A set of trusted certificates.
+/// A set of trusted certificates (`X509_STORE`).
 package enum StoreObject: OpenSSLObject {
     package static func retain(_ pointer: OpaquePointer) { unsafe _ = X509_STORE_up_ref(pointer) }
     package static func release(_ pointer: OpaquePointer) { unsafe X509_STORE_free(pointer) }
 }
 
-/// A session that a connection can resume.
+/// A session that a connection can resume (`SSL_SESSION`).
 package enum SessionObject: OpenSSLObject {
     package static func retain(_ pointer: OpaquePointer) { unsafe _ = SSL_SESSION_up_ref(pointer) }
     package static func release(_ pointer: OpaquePointer) { unsafe SSL_SESSION_free(pointer) }
 }
 
-/// The settings that connections share.
+/// The settings that connections share (`SSL_CTX`).
 package enum ContextObject: OpenSSLObject {
     package static func retain(_ pointer: OpaquePointer) { unsafe _ = SSL_CTX_up_ref(pointer) }
     package static func release(_ pointer: OpaquePointer) { unsafe SSL_CTX_free(pointer) }

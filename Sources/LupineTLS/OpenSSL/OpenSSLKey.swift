@@ -19,20 +19,21 @@ extension OpenSSLHandle where Object == KeyObject {
     static func privateKey(
         encrypted: OpaquePointer, password: [UInt8], in input: CertificateInput
     ) throws(CertificateError) -> OpenSSLHandle {
-        try PasswordCost.spend(unsafe algorithm(of: encrypted), of: input)
+        try PasswordCost.addRounds(of: unsafe algorithm(of: encrypted), input: input)
         OpenSSLErrors.clear()
-        let information = unsafe password.withCharacters { unsafe PKCS8_decrypt(encrypted, $0, $1) }
-        return unsafe try privateKey(taking: information, in: input)
+        let keyInfo = unsafe password.withCharacters { unsafe PKCS8_decrypt(encrypted, $0, $1) }
+        return unsafe try privateKey(owning: keyInfo, in: input)
     }
 
-    /// Extracts the key from a decrypted PKCS#8 object, which is freed; null means that the decryption has failed.
+    /// Extracts the key from a decrypted PKCS#8 object, and frees the object. A null pointer means that the decryption has
+    /// failed.
     static func privateKey(
-        taking information: OpaquePointer?, in input: CertificateInput
+        owning keyInfo: OpaquePointer?, in input: CertificateInput
     ) throws(CertificateError) -> OpenSSLHandle {
-        guard let information = unsafe information else { throw OpenSSLErrors.decryptionError(of: input) }
-        defer { unsafe PKCS8_PRIV_KEY_INFO_free(information) }
-        guard let key = unsafe OpenSSLHandle(owning: EVP_PKCS82PKEY(information)) else {
-            throw .malformed(input, reason: OpenSSLErrors.reason())
+        guard let keyInfo = unsafe keyInfo else { throw OpenSSLErrors.decryptionError(of: input) }
+        defer { unsafe PKCS8_PRIV_KEY_INFO_free(keyInfo) }
+        guard let key = unsafe OpenSSLHandle(owning: EVP_PKCS82PKEY(keyInfo)) else {
+            throw .malformed(input, reason: OpenSSLErrors.takeReason())
         }
         return key
     }
@@ -50,8 +51,8 @@ extension OpenSSLHandle where Object == KeyObject {
         return unsafe try privateKey(encrypted: encrypted, password: password, in: .privateKey)
     }
 
-    /// Reads a PEM block that OpenSSL decrypts as its headers say (RFC 1421). The cost needs no check: the key derivation is one
-    /// round of MD5.
+    /// Reads a PEM block that is encrypted according to its headers (RFC 1421). The cost needs no check, because the key
+    /// derivation is a single round of MD5.
     static func privateKey(block: [UInt8], password: [UInt8]) throws(CertificateError) -> OpenSSLHandle {
         OpenSSLErrors.clear()
         // The bytes must not move while the BIO reads them.
@@ -71,7 +72,7 @@ extension OpenSSLHandle where Object == KeyObject {
         return key
     }
 
-    /// The SubjectPublicKeyInfo of the key, or of a private key's public part.
+    /// The SubjectPublicKeyInfo of the public key; for a private key, that of its public key.
     var subjectPublicKeyInfo: [UInt8] { unsafe OpenSSLEncoding.write { unsafe i2d_PUBKEY(pointer, $0) } }
 
     /// The algorithm and strength.
@@ -91,15 +92,17 @@ extension OpenSSLHandle where Object == KeyObject {
     /// OpenSSL's name of the curve; "unnamed" for a curve that is described by its parameters.
     private var curve: String {
         defer { OpenSSLErrors.clear() }
+        // The names of OpenSSL's curves are shorter than 80 characters.
         var name = [CChar](repeating: 0, count: 80)
         var count = 0
-        let isNamed = unsafe name.withUnsafeMutableBufferPointer {
+        let status = unsafe name.withUnsafeMutableBufferPointer {
             unsafe EVP_PKEY_get_group_name(pointer, $0.baseAddress, $0.count, &count)
         }
-        guard isNamed == 1 else { return "unnamed" }
+        guard status == 1 else { return "unnamed" }
         return String(decoding: name.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
+    /// Parses exactly one key with the `d2i_` function that `decode` calls.
     private static func read(
         _ der: [UInt8], as input: CertificateInput,
         _ decode: (UnsafeMutablePointer<UnsafePointer<UInt8>?>, Int) -> OpaquePointer?
@@ -108,7 +111,7 @@ extension OpenSSLHandle where Object == KeyObject {
         return unsafe OpenSSLHandle(owning: pointer)
     }
 
-    /// The AlgorithmIdentifier of an encrypted PKCS#8 object.
+    /// Returns the AlgorithmIdentifier of an encrypted PKCS#8 object, in DER.
     static func algorithm(of encrypted: OpaquePointer) -> [UInt8] {
         var algorithm: UnsafePointer<X509_ALGOR>?
         unsafe X509_SIG_get0(encrypted, &algorithm, nil)
@@ -116,7 +119,8 @@ extension OpenSSLHandle where Object == KeyObject {
     }
 }
 
-/// OpenSSL's callback for the password of a PEM block; `context` points to the password, a `[UInt8]`.
+/// OpenSSL's callback for the password of a PEM block; `context` points to the password, a `[UInt8]`. Copies the password to
+/// `buffer`, and returns its length, or -1 if it is longer than `size`.
 private func passwordCallback(
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int32, _ isForWriting: Int32,
     _ context: UnsafeMutableRawPointer?
@@ -129,7 +133,8 @@ private func passwordCallback(
 }
 
 extension [UInt8] {
-    /// Passes the bytes to `body` as C characters; the pointer is not null even if there are none.
+    /// Calls `body` with the bytes as C characters and their count. The pointer is not null even if there are none, because a NUL
+    /// follows the characters.
     func withCharacters<Result>(_ body: (UnsafePointer<CChar>?, Int32) -> Result) -> Result {
         let string = map(CChar.init(bitPattern:)) + [0]
         return unsafe string.withUnsafeBufferPointer { unsafe body($0.baseAddress, Int32(clamping: count)) }

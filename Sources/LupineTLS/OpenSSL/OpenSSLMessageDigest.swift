@@ -2,12 +2,12 @@
 
 internal import CLupineOpenSSL
 
-/// The hash functions of Digest authentication (RFC 7616 §3.2), computed by OpenSSL, and SHA-512, which some servers use for it.
-/// Certificates and keys are identified by `SHA256Digest` instead.
+/// The hash functions for Digest authentication, computed by OpenSSL: those of RFC 7616 §3.2, and SHA-512, which some servers
+/// use. The digests that identify certificates and keys are `SHA256Digest`s.
 package enum MessageDigest: Hashable, Sendable, CaseIterable {
     case md5
     case sha256
-    /// SHA-512/256: a variant of SHA-512 that is cut to 256 bits.
+    /// SHA-512/256, a variant of SHA-512 whose digest is cut to 256 bits.
     case sha512Cut256
     case sha512
 

@@ -7,11 +7,12 @@ internal import CLupineOpenSSL
 /// May be used by one thread at a time.
 @safe package final class RunningDigest {
     private let context: OpaquePointer
+    /// Whether an `update` has failed, so that there is no digest.
     private var hasFailed = false
 
     /// Starts a digest; nil when the system's policy disables the function, as FIPS does MD5.
     package init?(_ function: MessageDigest) {
-        let native =
+        let openSSLFunction =
             switch function {
             case .md5: unsafe EVP_md5()
             case .sha256: unsafe SHA256Digest.function
@@ -20,7 +21,7 @@ internal import CLupineOpenSSL
             }
         guard let context = unsafe EVP_MD_CTX_new() else { return nil }
         unsafe self.context = unsafe context
-        guard unsafe EVP_DigestInit_ex(context, native, nil) == 1 else {
+        guard unsafe EVP_DigestInit_ex(context, openSSLFunction, nil) == 1 else {
             ERR_clear_error()
             return nil
         }
@@ -28,10 +29,10 @@ internal import CLupineOpenSSL
 
     deinit { unsafe EVP_MD_CTX_free(context) }
 
-    /// Adds data.
+    /// Appends bytes to the data.
     package func update(_ bytes: [UInt8]) { update(bytes.span) }
 
-    /// Adds data that is borrowed for the call.
+    /// Appends bytes to the data. The bytes are needed only during the call.
     package func update(_ bytes: Span<UInt8>) {
         let status = unsafe bytes.withUnsafeBytes { input in
             unsafe EVP_DigestUpdate(context, input.baseAddress, input.count)
@@ -39,7 +40,7 @@ internal import CLupineOpenSSL
         if status != 1 { hasFailed = true }
     }
 
-    /// Returns the digest of all data; nil when OpenSSL failed. Call it once.
+    /// Returns the digest of all data; nil when OpenSSL has failed. It may be called only once.
     package func finish() -> [UInt8]? {
         let digest = unsafe [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, written in
             var count: UInt32 = 0

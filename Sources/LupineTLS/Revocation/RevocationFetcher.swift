@@ -2,7 +2,12 @@
 
 /// Fetches revocation answers. `LupineTransport` implements it with HTTP.
 public protocol RevocationFetcher: Sendable {
-    /// Returns the body of a successful response. Blocks: called on a worker, never on a loop's thread.
+    /// Returns the body of a successful response. Blocks: the library calls it on a worker thread, never on an event loop's
+    /// thread.
+    ///
+    /// - Parameters:
+    ///   - query: The URL to query, and the request to send.
+    ///   - deadline: The time at which the fetcher has to give up and throw `timedOut`.
     func fetch(
         _ query: RevocationQuery, deadline: ContinuousClock.Instant
     ) throws(RevocationFetchError) -> [UInt8]
@@ -17,7 +22,7 @@ public struct RevocationQuery: Sendable, Hashable {
     /// The most bytes that the response may have.
     public let limit: Int
 
-    /// Creates a query.
+    /// Creates a query with these properties.
     public init(url: String, body: [UInt8]?, limit: Int) {
         self.url = url
         self.body = body
@@ -46,7 +51,7 @@ public enum RevocationFetchError: Error, Hashable, Sendable, CustomStringConvert
     }
 }
 
-/// The sources of revocation answers besides what the peer has stapled.
+/// The sources of revocation answers in addition to a stapled response: a cache and the network.
 package struct RevocationAccess: Sendable {
     /// Fetches answers; nil for no network access.
     package var fetcher: (any RevocationFetcher)?
@@ -55,7 +60,7 @@ package struct RevocationAccess: Sendable {
     /// The cache of answers.
     package var cache: (any RevocationCaching)?
 
-    /// Creates access with these sources.
+    /// Creates the access to these sources.
     package init(
         fetcher: (any RevocationFetcher)?, deadline: ContinuousClock.Instant,
         cache: (any RevocationCaching)? = nil
@@ -65,7 +70,7 @@ package struct RevocationAccess: Sendable {
         self.cache = cache
     }
 
-    /// No access.
+    /// Access to neither a cache nor the network.
     package static var none: RevocationAccess { RevocationAccess(fetcher: nil, deadline: .now) }
 
     /// Access to cached answers only, without the network.

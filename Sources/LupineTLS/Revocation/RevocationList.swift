@@ -4,27 +4,31 @@ internal import CLupineOpenSSL
 
 /// A certificate revocation list (RFC 5280 §5): a value, shared between threads.
 ///
-/// Parsing establishes no trust. `status` may be used after `verifySignature` has confirmed that the certificate's own issuer
+/// Parsing establishes no trust. Call `status` only after `verifySignature` has confirmed that the certificate's own issuer has
 /// signed the list. Lists of other issuers (indirect CRLs), delta CRLs, and lists for some reasons only are not supported.
 public struct RevocationList: Sendable, Hashable {
     /// The largest list that is fetched, in bytes.
     static let sizeLimit = 8 << 20
 
+    /// The list as an object of OpenSSL.
     let handle: OpenSSLHandle<RevocationListObject>
-    /// The validity of the list.
-    let window: RevocationWindow
-    /// The length of the DER.
+    /// The period in which the list is valid.
+    let validity: RevocationValidity
+    /// The length of the DER, in bytes.
     let size: Int
-    /// The approximate size in memory: an entry of some 40 bytes becomes objects of some 300.
+    /// The approximate size in memory, in bytes: an entry of some 40 bytes in DER becomes objects of some 300 bytes. The product
+    /// cannot overflow for a list that is in memory.
     var memorySize: Int { size.multipliedReportingOverflow(by: 8).partialValue }
+    /// The SHA-256 of the list, by which lists are compared.
     private let fingerprint: [UInt8]
+    /// The certificates that the list covers.
     private let scope: RevocationScope
 
     /// Parses exactly one list.
     public init(der: [UInt8]) throws(RevocationProblem) {
         OpenSSLErrors.clear()
         defer { OpenSSLErrors.clear() }
-        let parsed = unsafe der.withUnsafeBufferPointer { buffer -> OpenSSLHandle<RevocationListObject>? in
+        let handle = unsafe der.withUnsafeBufferPointer { buffer -> OpenSSLHandle<RevocationListObject>? in
             var cursor = buffer.baseAddress
             guard
                 let list = unsafe OpenSSLHandle<RevocationListObject>(
@@ -33,30 +37,31 @@ public struct RevocationList: Sendable, Hashable {
             // No bytes may follow the list.
             return unsafe cursor == buffer.baseAddress.map({ unsafe $0 + buffer.count }) ? list : nil
         }
-        guard let parsed else { throw .malformed }
-        try self.init(parsed, size: der.count)
+        guard let handle else { throw .malformed }
+        try self.init(handle, size: der.count)
     }
 
+    /// Reads the properties of a list that OpenSSL has parsed from `size` bytes.
     init(_ handle: OpenSSLHandle<RevocationListObject>, size: Int) throws(RevocationProblem) {
         self.handle = handle
         self.size = size
-        guard let begin = unsafe UnixTime(asn1: X509_CRL_get0_lastUpdate(handle.pointer)) else {
+        guard let start = unsafe UnixTime(asn1: X509_CRL_get0_lastUpdate(handle.pointer)) else {
             throw .malformed
         }
-        // With a malformed nextUpdate, the list expires when it begins.
-        window = unsafe try RevocationWindow(
-            from: begin,
-            until: X509_CRL_get0_nextUpdate(handle.pointer).map { unsafe UnixTime(asn1: $0) ?? begin })
+        // With a malformed nextUpdate, the validity ends when it starts.
+        validity = unsafe try RevocationValidity(
+            from: start,
+            until: X509_CRL_get0_nextUpdate(handle.pointer).map { unsafe UnixTime(asn1: $0) ?? start })
         scope = try RevocationScope(of: handle)
-        var digest = [UInt8](repeating: 0, count: 32)
-        let hashed = unsafe digest.withUnsafeMutableBufferPointer {
+        var digest = [UInt8](repeating: 0, count: SHA256Digest.byteCount)
+        let status = unsafe digest.withUnsafeMutableBufferPointer {
             unsafe X509_CRL_digest(handle.pointer, EVP_sha256(), $0.baseAddress, nil)
         }
-        guard hashed == 1 else { throw .malformed }
+        guard status == 1 else { throw .malformed }
         fingerprint = digest
     }
 
-    /// Whether the list names this certificate's subject as its issuer.
+    /// Whether the list's issuer has the name of this certificate's subject.
     func hasIssuerName(of issuer: Certificate) -> Bool {
         unsafe X509_NAME_cmp(
             X509_CRL_get_issuer(handle.pointer), X509_get_subject_name(issuer.handle.pointer)) == 0
@@ -68,7 +73,7 @@ public struct RevocationList: Sendable, Hashable {
         guard hasIssuerName(of: issuer) else { throw .otherCertificate }
         var digest: Int32 = 0
         let algorithm = unsafe X509_CRL_get_signature_nid(handle.pointer)
-        // OpenSSL returns all bits set when the certificate has no key usage extension.
+        // Without a key usage extension, OpenSSL returns all bits set, so that the issuer may sign lists.
         guard unsafe X509_get_key_usage(issuer.handle.pointer) & UInt32(KU_CRL_SIGN) != 0,
             unsafe OBJ_find_sigid_algs(algorithm, &digest, nil) == 1, !WeakDigest.includes(digest),
             let key = unsafe X509_get0_pubkey(issuer.handle.pointer),
@@ -76,13 +81,16 @@ public struct RevocationList: Sendable, Hashable {
         else { throw .badSignature }
     }
 
-    /// Returns the list's status for a certificate of the issuer that has signed it.
+    /// Returns the revocation status of a certificate whose issuer has signed the list.
+    ///
+    /// - Throws: `outdated` if the list is not valid at this time, `otherCertificate` if it does not cover the certificate.
     func status(of certificate: Certificate, at time: UnixTime) throws(RevocationProblem) -> RevocationStatus
     {
-        guard window.contains(time) else { throw .outdated }
+        guard validity.contains(time) else { throw .outdated }
         guard scope.covers(certificate) else { throw .otherCertificate }
         var entry: OpaquePointer?
-        // The result 2 means an entry with the reason "removeFromCRL": the certificate is not revoked any more.
+        // 0 means that there is no entry, 1 that the certificate is revoked, and 2 that its entry has the reason removeFromCRL,
+        // which cancels a revocation.
         guard unsafe X509_CRL_get0_by_cert(handle.pointer, &entry, certificate.handle.pointer) == 1,
             let entry = unsafe entry
         else { return .good }
@@ -90,7 +98,7 @@ public struct RevocationList: Sendable, Hashable {
         return unsafe .revoked(at: date, reason: RevocationStatus.reason(RevocationList.reason(of: entry)))
     }
 
-    /// The reason code of an entry; -1 without one.
+    /// Returns the reason code of an entry (RFC 5280 §5.3.1); -1 without one.
     private static func reason(of entry: OpaquePointer) -> Int {
         guard let value = unsafe X509_REVOKED_get_ext_d2i(entry, NID_crl_reason, nil, nil) else { return -1 }
         let reason = unsafe value.assumingMemoryBound(to: ASN1_ENUMERATED.self)

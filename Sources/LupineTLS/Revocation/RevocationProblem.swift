@@ -4,7 +4,7 @@
 public enum RevocationProblem: Error, Hashable, Sendable {
     /// The certificate names no source, or none may be queried.
     case noSource
-    /// The answer could not be fetched.
+    /// The answer could not be fetched from the URL. The second value is the reason, as text.
     case notFetched(url: String, String)
     /// The answer is neither an OCSP response nor a CRL.
     case malformed

@@ -2,16 +2,18 @@
 
 internal import CLupineOpenSSL
 
-/// Describes which certificates of its issuer a revocation list covers (RFC 5280 §5.2.5).
+/// Describes which of its issuer's certificates a revocation list covers (the issuing distribution point, RFC 5280 §5.2.5).
 struct RevocationScope: Sendable, Hashable {
-    /// Whether the list is only for end-entity certificates (onlyContainsUserCerts).
-    private var excludesAuthorities = false
-    /// Whether the list is only for certificates of authorities (onlyContainsCACerts).
-    private var excludesOthers = false
-    /// The DER of the distribution point names that the list is for; nil when it is for all.
+    /// Whether the list covers only end-entity certificates (onlyContainsUserCerts).
+    private var coversOnlyEndEntities = false
+    /// Whether the list covers only certificates of authorities (onlyContainsCACerts).
+    private var coversOnlyAuthorities = false
+    /// The names of the distribution points, in DER, whose certificates the list covers; nil when it covers all certificates.
     private var distributionPoints: Set<[UInt8]>?
 
-    /// Reads the list's extensions; throws for a list that cannot give a complete answer or has unknown critical extensions.
+    /// Reads the list's extensions.
+    ///
+    /// - Throws: `unsupported` for a list that cannot give a complete answer, or has unknown critical extensions; `malformed`.
     init(of list: OpenSSLHandle<RevocationListObject>) throws(RevocationProblem) {
         try RevocationScope.checkExtensions(of: list)
         var critical: Int32 = 0
@@ -25,21 +27,22 @@ struct RevocationScope: Sendable, Hashable {
         }
         let point = unsafe value.assumingMemoryBound(to: ISSUING_DIST_POINT.self)
         defer { unsafe ISSUING_DIST_POINT_free(point) }
-        // In OpenSSL's structures, an absent BOOLEAN is -1 or 0.
+        // In OpenSSL's structures, a BOOLEAN is positive when it is true, and -1 or 0 when it is false or absent.
         guard unsafe point.pointee.indirectCRL <= 0, unsafe point.pointee.onlyattr <= 0,
             unsafe point.pointee.onlysomereasons == nil
         else { throw .unsupported }
-        excludesAuthorities = unsafe point.pointee.onlyuser > 0
-        excludesOthers = unsafe point.pointee.onlyCA > 0
+        coversOnlyEndEntities = unsafe point.pointee.onlyuser > 0
+        coversOnlyAuthorities = unsafe point.pointee.onlyCA > 0
         if let name = unsafe point.pointee.distpoint {
             guard let names = unsafe RevocationScope.fullNames(name) else { throw .unsupported }
             distributionPoints = names
         }
     }
 
-    /// Whether the absence of this certificate from the list means that it is good.
+    /// Whether the list covers this certificate. Its absence from the list then means that it is not revoked.
     func covers(_ certificate: Certificate) -> Bool {
-        guard !(certificate.isAuthority ? excludesAuthorities : excludesOthers) else { return false }
+        let isExcluded = certificate.isAuthority ? coversOnlyEndEntities : coversOnlyAuthorities
+        guard !isExcluded else { return false }
         guard let distributionPoints else { return true }
         return !distributionPoints.isDisjoint(with: RevocationScope.distributionPoints(of: certificate))
     }
@@ -52,8 +55,9 @@ struct RevocationScope: Sendable, Hashable {
         while true {
             position = unsafe X509_CRL_get_ext_by_critical(list.pointer, 1, position)
             guard position >= 0 else { break }
-            let kind = unsafe OBJ_obj2nid(X509_EXTENSION_get_object(X509_CRL_get_ext(list.pointer, position)))
-            switch kind {
+            let extensionID = unsafe OBJ_obj2nid(
+                X509_EXTENSION_get_object(X509_CRL_get_ext(list.pointer, position)))
+            switch extensionID {
             case NID_issuing_distribution_point, NID_authority_key_identifier, NID_crl_number: continue
             default: throw .unsupported
             }
@@ -66,14 +70,14 @@ struct RevocationScope: Sendable, Hashable {
             while true {
                 position = unsafe X509_REVOKED_get_ext_by_critical(entry, 1, position)
                 guard position >= 0 else { break }
-                let kind = unsafe OBJ_obj2nid(
+                let extensionID = unsafe OBJ_obj2nid(
                     X509_EXTENSION_get_object(X509_REVOKED_get_ext(entry, position)))
-                guard kind == NID_crl_reason else { throw .unsupported }
+                guard extensionID == NID_crl_reason else { throw .unsupported }
             }
         }
     }
 
-    /// The distribution point names of a certificate.
+    /// Returns the full names of a certificate's distribution points, in DER.
     private static func distributionPoints(of certificate: Certificate) -> Set<[UInt8]> {
         guard
             let points = unsafe OpaquePointer(
@@ -92,20 +96,20 @@ struct RevocationScope: Sendable, Hashable {
         return distributionPoints
     }
 
-    /// The DER of each full name (type 0); nil when the name is relative to the issuer (type 1).
+    /// Returns the full names of a distribution point (type 0), in DER; nil when its name is relative to the issuer (type 1).
     private static func fullNames(_ name: UnsafeMutablePointer<DIST_POINT_NAME>) -> Set<[UInt8]>? {
         guard unsafe name.pointee.type == 0, let names = unsafe name.pointee.name.fullname else { return nil }
-        var all: Set<[UInt8]> = []
+        var encodedNames: Set<[UInt8]> = []
         for index in 0..<max(unsafe lupine_sk_GENERAL_NAME_num(names), 0) {
             guard let name = unsafe lupine_sk_GENERAL_NAME_value(names, index) else { continue }
             let length = unsafe i2d_GENERAL_NAME(name, nil)
             guard length > 0 else { continue }
-            unsafe all.insert(
+            unsafe encodedNames.insert(
                 [UInt8](unsafeUninitializedCapacity: Int(length)) { buffer, count in
                     var cursor = buffer.baseAddress
                     count = unsafe Int(max(i2d_GENERAL_NAME(name, &cursor), 0))
                 })
         }
-        return all
+        return encodedNames
     }
 }

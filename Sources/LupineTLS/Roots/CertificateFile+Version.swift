@@ -4,8 +4,8 @@ internal import Glibc
 
 /// Describes the state of files and folders, so that a change of the roots in them can be detected.
 extension CertificateFile {
-    /// Returns a description of a file's state, which changes when the file is written to or replaced. That of a pipe never
-    /// changes. Does not read the file.
+    /// Returns a description of a file's state, which changes when the file is written to or replaced. The description of a pipe
+    /// or another special file changes only when it is replaced. Does not read the file.
     static func version(_ path: String) -> String {
         var status = stat()
         guard !path.utf8.contains(0), unsafe stat(path, &status) == 0 else { return "\(path) is not there" }
@@ -16,7 +16,7 @@ extension CertificateFile {
             + "\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec) \(status.st_ctim.tv_sec).\(status.st_ctim.tv_nsec)"
     }
 
-    /// Returns the states of a folder and of everything in it.
+    /// Returns the descriptions of a folder's state and of the state of everything in the folder.
     static func version(folder path: String) -> [String] {
         let names = (try? names(in: path, limit: RootReader.defaultNamesLimit)) ?? []
         return [version(path)] + names.map { version("\(path)/\($0)") }

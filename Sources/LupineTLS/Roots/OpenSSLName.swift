@@ -2,22 +2,24 @@
 
 internal import CLupineOpenSSL
 
-/// A distinguished name with OpenSSL's comparison: by its canonical form, which ignores case and repeated spaces.
+/// A distinguished name (RFC 5280 §4.1.2.4) that OpenSSL compares in its canonical form, which ignores case and repeated spaces.
 ///
-/// Owns its copy of the name, which is never modified: the initializer computes the canonical form, and comparing only reads it.
+/// Owns its copy of the name. The initializer computes the canonical form, and nothing modifies the copy later, so that any
+/// thread may compare it.
 @safe package final class OpenSSLName: @unchecked Sendable {
     private let pointer: OpaquePointer
-    /// The first octets of the SHA-1 of the canonical form, by which OpenSSL names the files of a folder; 0 if SHA-1 is not
-    /// available.
+    /// The first four octets of the SHA-1 of the canonical form, after which OpenSSL names the files in a folder of roots; 0 if
+    /// SHA-1 is not available.
     package let hash: UInt32
 
+    /// Takes ownership of a name; nil for a null pointer.
     private init?(owning pointer: OpaquePointer?) {
         guard let pointer = unsafe pointer else { return nil }
         unsafe self.pointer = pointer
         defer { OpenSSLErrors.clear() }
-        var isHashed: Int32 = 0
-        let hash = unsafe X509_NAME_hash_ex(pointer, nil, nil, &isHashed)
-        self.hash = isHashed == 1 ? UInt32(truncatingIfNeeded: hash) : 0
+        var status: Int32 = 0
+        let hash = unsafe X509_NAME_hash_ex(pointer, nil, nil, &status)
+        self.hash = status == 1 ? UInt32(truncatingIfNeeded: hash) : 0
     }
 
     /// Parses a name; nil unless the bytes are exactly one name.
@@ -36,12 +38,12 @@ internal import CLupineOpenSSL
         unsafe self.init(owning: name)
     }
 
-    /// The subject of a certificate.
+    /// Copies the subject of a certificate.
     package convenience init?(subjectOf certificate: Certificate) {
         unsafe self.init(owning: X509_NAME_dup(X509_get_subject_name(certificate.handle.pointer)))
     }
 
-    /// The issuer of a certificate.
+    /// Copies the issuer of a certificate.
     package convenience init?(issuerOf certificate: Certificate) {
         unsafe self.init(owning: X509_NAME_dup(X509_get_issuer_name(certificate.handle.pointer)))
     }

@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: MIT
 
-/// Trusted certificates by subject, in the order in which they were found.
+/// Trusted certificates, which can be looked up by subject. Certificates of the same subject keep the order of their files.
 ///
-/// All bytes are in memory once it is created: a lookup takes only CPU time, and later changes on the disk have no effect. May be
-/// used on any thread.
+/// All bytes are in memory: a lookup takes only CPU time, and later changes on the disk have no effect. May be used on any
+/// thread.
 package final class RootIndex: Sendable {
     private let entries: [RootEntry]
-    /// The positions in `entries` by the hash of the subject.
-    private let byHash: [UInt32: [Int]]
-    /// The number of files that were read for it.
+    /// The positions in `entries`, by the hash of the subject.
+    private let positionsByHash: [UInt32: [Int]]
+    /// The number of files that the entries were read from.
     let filesRead: Int
 
-    /// Creates an index of these entries, without duplicates.
+    /// Creates an index of these entries, of which it drops duplicates.
     init(_ entries: [RootEntry], filesRead: Int = 0) {
-        var known: Set<RootEntry.Octets> = []
-        var byHash: [UInt32: [Int]] = [:]
-        known.reserveCapacity(entries.count)
-        byHash.reserveCapacity(entries.count)
-        let unique = entries.filter { entry in
-            guard let octets = entry.octets else { return true }
-            return known.insert(octets).inserted
+        var seenKeys: Set<RootEntry.DuplicateKey> = []
+        var positionsByHash: [UInt32: [Int]] = [:]
+        seenKeys.reserveCapacity(entries.count)
+        positionsByHash.reserveCapacity(entries.count)
+        let uniqueEntries = entries.filter { entry in
+            guard let key = entry.duplicateKey else { return true }
+            return seenKeys.insert(key).inserted
         }
-        for (index, entry) in unique.enumerated() { byHash[entry.hash, default: []].append(index) }
-        self.entries = unique
-        self.byHash = byHash
+        for (position, entry) in uniqueEntries.enumerated() {
+            positionsByHash[entry.hash, default: []].append(position)
+        }
+        self.entries = uniqueEntries
+        self.positionsByHash = positionsByHash
         self.filesRead = filesRead
     }
 
@@ -31,23 +33,23 @@ package final class RootIndex: Sendable {
     convenience init(_ certificates: [Certificate]) { self.init(certificates.map { RootEntry($0) }) }
 
     /// The number of certificates that were parsed on demand.
-    var parsedCount: Int { entries.count { $0.isParsed } }
+    var parsedCount: Int { entries.count { $0.isParsedOnDemand } }
 
     /// Returns the certificates with this subject, in order.
     ///
     /// - Parameters:
     ///   - name: The subject.
-    ///   - failure: Set to the error of a certificate with this subject that cannot be parsed.
+    ///   - failure: Set to the error of a certificate with this subject that cannot be parsed; otherwise unchanged.
     package func certificates(named name: OpenSSLName, failure: inout TrustRootsError?) -> [Certificate] {
-        var found: [Certificate] = []
-        for index in byHash[name.hash] ?? [] where entries[index].isNamed(name) {
+        var certificates: [Certificate] = []
+        for position in positionsByHash[name.hash] ?? [] where entries[position].hasSubject(name) {
             do throws(TrustRootsError) {
-                if let certificate = try entries[index].certificate() { found.append(certificate) }
+                if let certificate = try entries[position].certificate() { certificates.append(certificate) }
             } catch { failure = error }
         }
-        return found
+        return certificates
     }
 
-    /// All certificates that can be parsed.
+    /// All certificates, without those that cannot be parsed. Parses all entries.
     package var certificates: [Certificate] { entries.compactMap { (try? $0.certificate()) ?? nil } }
 }

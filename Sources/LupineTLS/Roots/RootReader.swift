@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads the files and folders of trusted certificates. Does not parse the certificates if `CertificateOutline` finds their
-/// subjects.
+/// Reads the files and folders of trusted certificates. Does not parse a certificate if `CertificateOutline` finds its subject.
 ///
-/// Blocks: never use it on a loop's thread. Input is limited: `PEM.largestSize` for a file, `namesLimit` and `contentLimit` for a
-/// folder.
+/// Blocks: never use it on an event loop's thread. The input is limited: by `PEM.largestSize` for a file, by `namesLimit` and
+/// `contentLimit` for a folder.
 package struct RootReader {
+    /// The certificates that have been read so far.
     private(set) var entries: [RootEntry] = []
+    /// The number of files that have been read so far.
     private var filesRead = 0
     private let namesLimit: Int
     private let contentLimit: Int
 
-    /// The default of `namesLimit`.
+    /// The default of `namesLimit`, 4 MiB.
     package static let defaultNamesLimit = 4 << 20
 
     /// Creates a reader.
@@ -24,7 +25,7 @@ package struct RootReader {
         self.contentLimit = contentLimit
     }
 
-    /// An index of everything that was read.
+    /// An index of the certificates that have been read so far.
     package var index: RootIndex { RootIndex(entries, filesRead: filesRead) }
 
     /// Reads the certificates in a file, PEM or one in DER; throws if there are none.
@@ -38,9 +39,9 @@ package struct RootReader {
         }
     }
 
-    /// Reads the certificates in a file's content; throws if there are none.
+    /// Reads the certificates in `bytes`, the content of the file at `path`; throws if there are none.
     package mutating func read(content bytes: [UInt8], of path: String) throws(CertificateError) {
-        entries += try Self.entries(in: bytes, of: path, isLenient: false)
+        entries += try Self.entries(in: bytes, of: path, skipsMalformed: false)
     }
 
     /// Reads the certificates in a folder's regular files, regardless of their names, except those that begin with a dot. Files
@@ -48,39 +49,45 @@ package struct RootReader {
     ///
     /// A file with several names, such as one with a hash link, is read once.
     mutating func read(folder path: String) throws(TrustRootsError) {
-        var found: [RootEntry] = []
+        var folderEntries: [RootEntry] = []
         do throws(CertificateError) {
-            var known: Set<CertificateFile.Identity> = []
-            var size = 0
+            var seenFiles: Set<CertificateFile.Identity> = []
+            var totalSize = 0
             for name in try CertificateFile.names(in: path, limit: namesLimit) where !name.hasPrefix(".") {
                 let file = path.hasSuffix("/") ? path + name : "\(path)/\(name)"
-                guard
-                    let bytes =
-                        (try? CertificateFile.readRegular(file, limit: PEM.largestSize, unless: &known))
-                        ?? nil
-                else { continue }
+                // Nil for a file that has another name too, a special file, and a file that cannot be read.
+                let content =
+                    (try? CertificateFile.readRegular(file, limit: PEM.largestSize, skipping: &seenFiles))
+                    ?? nil
+                guard let content else { continue }
                 filesRead += 1
-                size += bytes.count
-                guard size <= contentLimit else {
-                    throw .tooLarge(.folder, count: size, limit: contentLimit)
+                totalSize += content.count
+                guard totalSize <= contentLimit else {
+                    throw .tooLarge(.folder, count: totalSize, limit: contentLimit)
                 }
-                found += (try? Self.entries(in: bytes, of: file, isLenient: true)) ?? []
+                folderEntries += (try? Self.entries(in: content, of: file, skipsMalformed: true)) ?? []
             }
         } catch {
             throw .unusable(path: path, error)
         }
-        guard !found.isEmpty else { throw .empty(path: path) }
-        entries += found
+        guard !folderEntries.isEmpty else { throw .empty(path: path) }
+        entries += folderEntries
     }
 
-    /// The certificates in a file's content, found in the same way as by `Certificate.bundle(file:)`.
+    /// Returns the certificates in a file's content, as `Certificate.bundle(file:)` does.
+    ///
+    /// - Parameters:
+    ///   - bytes: The content.
+    ///   - path: The path of the file, for errors.
+    ///   - skipsMalformed: Whether a certificate that cannot be parsed later is skipped, instead of being an error.
     private static func entries(
-        in bytes: [UInt8], of path: String, isLenient: Bool
+        in bytes: [UInt8], of path: String, skipsMalformed: Bool
     ) throws(CertificateError) -> [RootEntry] {
         var entries: [RootEntry] = []
         func add(_ der: [UInt8], trustSettings: Bool) throws(CertificateError) {
-            let origin = RootEntry.Origin(path: path, number: entries.count + 1, isLenient: isLenient)
-            entries.append(try RootEntry(der: der, trustSettings: trustSettings, origin))
+            let location = RootEntry.Location(
+                path: path, number: entries.count + 1, skipsMalformed: skipsMalformed)
+            entries.append(try RootEntry(der: der, trustSettings: trustSettings, location))
         }
         do throws(CertificateError) {
             guard PEM.containsBlock(bytes) else {

@@ -6,17 +6,18 @@ internal import Synchronization
 
 /// The locations of the system's trusted roots.
 ///
-/// `SSL_CERT_FILE` and `SSL_CERT_DIR` (a list separated by colons) replace all other locations, as with OpenSSL, and have to
-/// exist. Otherwise the first existing bundle of a distribution is used, and last OpenSSL's default.
+/// The environment variables `SSL_CERT_FILE` and `SSL_CERT_DIR` (a list separated by colons) replace all other locations, as with
+/// OpenSSL; the files have to exist. Without them, the first existing bundle of a Linux distribution is used, or else OpenSSL's
+/// default bundle.
 struct SystemRoots {
     /// `SSL_CERT_FILE`, when it is set and not empty.
     var file: String?
-    /// The parts of `SSL_CERT_DIR`.
+    /// The paths in `SSL_CERT_DIR`.
     var directories: [String] = []
     /// The bundles to try; the first that can be opened is read.
     var bundles = SystemRoots.distributionBundles
 
-    /// Debian and derivatives; Fedora and derivatives, old and new; SUSE; Alpine.
+    /// The bundles of Debian and its derivatives, of Fedora and its derivatives (an old and a new path), of SUSE and of Alpine.
     static let distributionBundles = [
         "/etc/ssl/certs/ca-certificates.crt",
         "/etc/pki/tls/certs/ca-bundle.crt",
@@ -25,8 +26,8 @@ struct SystemRoots {
         "/etc/ssl/cert.pem",
     ]
 
-    /// Returns the locations that the process's environment names. `getenv` races with `setenv` in other code, so this is called
-    /// once per process.
+    /// Returns the locations according to the process's environment. It is called only once per process, because `getenv` races
+    /// with `setenv` in other code.
     static func fromEnvironment() -> SystemRoots {
         var roots = SystemRoots()
         roots.file = value(of: "SSL_CERT_FILE")
@@ -38,40 +39,43 @@ struct SystemRoots {
     }
 
     /// The result of reading the system's roots.
-    final class Loaded: Sendable {
+    final class ReadResult: Sendable {
         let index: Result<RootIndex, TrustRootsError>
-        /// The roots' name (`SystemRoots.name`, a fingerprint of their files) while they were read.
+        /// The name that the roots had when they were read (`SystemRoots.name`, a digest of the state of their files).
         let name: String
 
         fileprivate init(_ roots: SystemRoots) {
             do throws(TrustRootsError) {
-                let found = try RootSource.readConsistently(roots.name) { () throws(TrustRootsError) in
+                let result = try RootSource.readConsistently(roots.name) { () throws(TrustRootsError) in
                     try roots.load()
                 }
-                (index, name) = (.success(found.content), found.name)
+                (index, name) = (.success(result.content), result.name)
             } catch { (index, name) = (.failure(error), roots.name) }
         }
     }
 
-    private static let ofProcess = fromEnvironment()
-    /// Contains `shared` once it has been read, so that `name` can look without causing the reading.
-    private static let published = AtomicLazyReference<Loaded>()
-    /// The roots that the process's environment names. The first access reads them, and blocks.
-    static let shared = published.storeIfNil(Loaded(ofProcess))
+    /// The locations according to the process's environment, which is read once.
+    private static let environmentRoots = fromEnvironment()
+    /// Contains the same object as `shared` once the roots have been read. Unlike `shared`, it can be accessed without reading
+    /// them.
+    private static let sharedIfRead = AtomicLazyReference<ReadResult>()
+    /// The result of reading the process's roots. The first access reads them, and blocks.
+    static let shared = sharedIfRead.storeIfNil(ReadResult(environmentRoots))
 
-    /// Identifies the process's roots: the name at the time they were read; before that, the current name.
-    static var name: String { published.load()?.name ?? ofProcess.name }
+    /// Identifies the process's roots. Before they are read, this is the current name; afterwards, the name that they had when
+    /// they were read.
+    static var name: String { sharedIfRead.load()?.name ?? environmentRoots.name }
 
-    /// Identifies these roots: by their locations and the state of the files there.
+    /// Identifies these roots by a digest of their locations and of the state of the files there.
     var name: String {
-        var parts: [String] = []
+        var descriptions: [String] = []
         if file != nil || !directories.isEmpty {
-            parts = [file.map(CertificateFile.version) ?? ""]
-            parts += directories.flatMap { ["directory"] + CertificateFile.version(folder: $0) }
+            descriptions = [file.map(CertificateFile.version) ?? ""]
+            descriptions += directories.flatMap { ["directory"] + CertificateFile.version(folder: $0) }
         } else {
-            parts = bundles.map(CertificateFile.version)
+            descriptions = bundles.map(CertificateFile.version)
         }
-        return SHA256Digest.of(Array(parts.joined(separator: "\0").utf8)).description
+        return SHA256Digest.of(Array(descriptions.joined(separator: "\0").utf8)).description
     }
 
     /// Reads the certificates. Blocks.
@@ -94,7 +98,7 @@ struct SystemRoots {
         throw .noSystemRoots(tried: bundles)
     }
 
-    /// The value of an environment variable; nil if it is not set, empty or not UTF-8.
+    /// Returns the value of an environment variable; nil if it is not set, empty or not UTF-8.
     private static func value(of name: String) -> String? {
         guard let value = unsafe getenv(name), let text = unsafe String(validatingCString: value),
             !text.isEmpty

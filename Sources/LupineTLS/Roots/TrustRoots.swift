@@ -2,7 +2,7 @@
 
 /// Describes which certificates are trusted without further proof.
 ///
-/// Only a description: nothing is read before a `TrustStore` is created from it.
+/// Only a description: creating it reads no file. A `TrustStore` that is created from it reads the files on first use.
 public struct TrustRoots: Sendable, Hashable {
     /// Whether the system's roots are used: `SSL_CERT_FILE` and `SSL_CERT_DIR`, else the distribution's bundle, else OpenSSL's
     /// default.
@@ -11,7 +11,7 @@ public struct TrustRoots: Sendable, Hashable {
     public var files: [String]
     /// Directories whose PEM and DER files are read.
     public var directories: [String]
-    /// Certificates that are given directly; they need not be self-signed.
+    /// Further trusted certificates, which need not be self-signed.
     public var certificates: [Certificate]
 
     /// Creates a description.
@@ -35,21 +35,21 @@ public struct TrustRoots: Sendable, Hashable {
         TrustRoots(includesSystem: false, certificates: certificates)
     }
 
-    /// Identifies these roots, in other processes too.
+    /// Identifies these roots. Equal roots have the same name in all processes.
     ///
-    /// A digest of this description and of the state of its files, so that it changes when a file is replaced. For the system's
-    /// roots, the state is that of the time they were read, if they have been. Blocks to query the state of each file, but reads
-    /// no file.
+    /// The name is a digest of this description and of the state of the files, so that it changes when a file is replaced. If the
+    /// process has read the system's roots, their state is that at the time of reading. Blocks to query the state of each file,
+    /// but reads no file.
     package var name: String {
         if isPlainSystem { return SystemRoots.name }
-        var parts = [includesSystem ? SystemRoots.name : ""]
-        parts += files.sorted().map { "file " + CertificateFile.version($0) }
-        parts += directories.sorted().flatMap { ["directory"] + CertificateFile.version(folder: $0) }
-        parts += certificates.map(\.fingerprint.description).sorted()
-        return SHA256Digest.of(parts.joined(separator: "\0").utf8.map { $0 }).description
+        var descriptions = [includesSystem ? SystemRoots.name : ""]
+        descriptions += files.sorted().map { "file " + CertificateFile.version($0) }
+        descriptions += directories.sorted().flatMap { ["directory"] + CertificateFile.version(folder: $0) }
+        descriptions += certificates.map(\.fingerprint.description).sorted()
+        return SHA256Digest.of(Array(descriptions.joined(separator: "\0").utf8)).description
     }
 
-    /// Whether it describes the system's roots and nothing else.
+    /// Whether these are the system's roots and no others.
     var isPlainSystem: Bool {
         includesSystem && files.isEmpty && directories.isEmpty && certificates.isEmpty
     }

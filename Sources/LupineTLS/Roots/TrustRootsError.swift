@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The reason why roots could not be loaded. A store is never silently empty or incomplete.
+/// The reason why roots could not be loaded. If one of the configured files or folders cannot be read, none of the configured
+/// roots are used.
 public enum TrustRootsError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A bundle or directory of the configuration cannot be read, or has invalid contents.
     case unusable(path: String, CertificateError)

@@ -4,9 +4,9 @@ internal import CLupineOpenSSL
 
 /// Trusted roots: a value, shared between connections and threads.
 ///
-/// Files are read on first use, and a certificate is parsed when a chain needs its name. Reading is synchronous and must not
-/// happen on a loop's thread: code on a loop checks `isLoaded`, and otherwise has a worker call `load`. Everything else takes
-/// only CPU time.
+/// Files are read on first use, and a certificate is parsed when a chain needs a certificate with its subject. Reading blocks
+/// and must not happen on an event loop's thread. Code on such a thread checks `isLoaded`; if it is false, a worker thread has to
+/// call `load` first. Everything else takes only CPU time.
 package struct TrustStore: Sendable {
     private enum Layer: Sendable {
         /// Certificates that are in memory.
@@ -15,8 +15,10 @@ package struct TrustStore: Sendable {
         case source(RootSource)
     }
 
+    /// The parts of the store, in order of precedence.
     private let layers: [Layer]
-    /// The name of roots that are not read from files; nil for a store without a description.
+    /// The name (`TrustRoots.name`) of roots that are all in memory. Nil if they are read from files, and for a store that was
+    /// not created from a `TrustRoots`.
     private let fixedName: String?
 
     private init(_ layers: [Layer], name: String? = nil) {
@@ -27,6 +29,7 @@ package struct TrustStore: Sendable {
     /// Creates a store for `roots`; nothing is read yet.
     package init(_ roots: TrustRoots) {
         if roots.isPlainSystem {
+            // All stores of the system's roots share one source, so that the roots are read once.
             self = .system
         } else if roots.includesSystem || !roots.files.isEmpty || !roots.directories.isEmpty {
             self.init([.source(RootSource(roots))])
@@ -35,8 +38,8 @@ package struct TrustStore: Sendable {
         }
     }
 
-    /// Identifies the roots, in other processes too (`TrustRoots.name`): the name at the time they were read; before that, the
-    /// current name. Nil for a store that was not created from a description.
+    /// Identifies the roots (`TrustRoots.name`). Before they are read, this is the current name; afterwards, the name that they
+    /// had when they were read. Nil for a store that was not created from a `TrustRoots`.
     package var name: String? {
         if case .source(let source)? = layers.first, layers.count == 1 { return source.name }
         return fixedName
@@ -68,9 +71,9 @@ package struct TrustStore: Sendable {
         for case .source(let source) in layers { _ = try source.load() }
     }
 
-    /// The work done so far: the numbers of files read and certificates parsed.
-    package var usage: (filesRead: Int, parsed: Int) {
-        var usage = (filesRead: 0, parsed: 0)
+    /// The numbers of files read and of certificates parsed on demand so far. Tests check that both happen only when needed.
+    package var statistics: (filesRead: Int, certificatesParsed: Int) {
+        var statistics = (filesRead: 0, certificatesParsed: 0)
         for layer in layers {
             let indexes =
                 switch layer {
@@ -78,37 +81,41 @@ package struct TrustStore: Sendable {
                 case .source(let source): source.indexes ?? []
                 }
             for index in indexes {
-                usage.filesRead += index.filesRead
-                usage.parsed += index.parsedCount
+                statistics.filesRead += index.filesRead
+                statistics.certificatesParsed += index.parsedCount
             }
         }
-        return usage
+        return statistics
     }
 
     /// All trusted certificates, without duplicates and without those that cannot be read. Reads and parses everything.
     package var certificates: [Certificate] {
+        // An error is ignored: the roots that cannot be read are missing in the result.
         var failure: TrustRootsError?
-        var known: Set<Certificate> = []
-        return indexes(failure: &failure).flatMap(\.certificates).filter { known.insert($0).inserted }
+        var seenCertificates: Set<Certificate> = []
+        return indexes(failure: &failure).flatMap(\.certificates).filter {
+            seenCertificates.insert($0).inserted
+        }
     }
 
-    /// The number of trusted certificates.
+    /// The number of trusted certificates. Reads and parses everything.
     package var count: Int { certificates.count }
 
-    /// Returns the anchors that a path through these certificates could reach: those whose subject is the subject or issuer of
-    /// one of them, or the issuer of another anchor that was found.
+    /// Returns the anchors (trusted certificates) that a path through these certificates could reach: those whose subject is the
+    /// subject or issuer of one of the certificates, or the issuer of another returned anchor.
     func anchors(for certificates: [Certificate]) -> Anchors {
         var anchors = Anchors()
         let indexes = indexes(failure: &anchors.failure)
         guard !indexes.isEmpty else { return anchors }
-        var known: Set<OpenSSLName> = []
-        var wanted = certificates.flatMap { [OpenSSLName(subjectOf: $0), OpenSSLName(issuerOf: $0)] }
-        while let next = wanted.popLast() {
-            guard let name = next, known.insert(name).inserted else { continue }
+        var seenNames: Set<OpenSSLName> = []
+        var namesToFind = certificates.flatMap { [OpenSSLName(subjectOf: $0), OpenSSLName(issuerOf: $0)] }
+        while let next = namesToFind.popLast() {
+            // `next` is nil if memory was exhausted when OpenSSL copied the name.
+            guard let name = next, seenNames.insert(name).inserted else { continue }
             for index in indexes {
                 for anchor in index.certificates(named: name, failure: &anchors.failure) {
                     anchors.certificates.append(anchor)
-                    wanted.append(OpenSSLName(issuerOf: anchor))
+                    namesToFind.append(OpenSSLName(issuerOf: anchor))
                 }
             }
         }
@@ -117,15 +124,16 @@ package struct TrustStore: Sendable {
 
     /// The anchors for a chain.
     struct Anchors {
-        /// Certificates of the same name are in the store's order.
+        /// The anchors. Those with the same subject are in the store's order.
         var certificates: [Certificate] = []
         /// The error of roots that could not be read, or of an anchor that could not be parsed.
         var failure: TrustRootsError?
 
         /// The anchors as an OpenSSL store.
         ///
-        /// It is filled before it is wrapped and never modified later, and has no lookup method that would load a file.
+        /// Nothing modifies it after it is wrapped in the handle. It has no lookup method that would load a file.
         var handle: OpenSSLHandle<StoreObject> {
+            // The first access in the process initializes OpenSSL.
             _ = OpenSSLLibrary.isInitialized
             // Null only when memory is exhausted.
             guard let store = unsafe X509_STORE_new() else { preconditionFailure("OpenSSL is out of memory") }
@@ -149,7 +157,7 @@ package struct TrustStore: Sendable {
 }
 
 extension Certificate {
-    /// The certificates in an OpenSSL stack; each is retained.
+    /// Returns the certificates in a stack of OpenSSL (a C array of pointers), and retains each.
     static func all(in stack: OpaquePointer) -> [Certificate] {
         var all: [Certificate] = []
         let count = unsafe lupine_sk_X509_num(stack)

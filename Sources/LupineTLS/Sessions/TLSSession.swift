@@ -7,24 +7,25 @@ internal import CLupineOpenSSL
 /// A value that may be used on any thread. Its owner offers it only under the trust policy under which it was created, and at
 /// most once if it is single-use.
 package struct TLSSession: Sendable {
+    /// The session as an object of OpenSSL.
     let handle: OpenSSLHandle<SessionObject>
-    /// Whether it may be offered only once, like a ticket of TLS 1.3: observers could link connections that offer the same ticket
-    /// (RFC 8446 §C.4).
+    /// Whether the session may be offered only once, like a ticket of TLS 1.3: observers could link connections that offer the
+    /// same ticket (RFC 8446 §C.4).
     package let isSingleUse: Bool
-    /// The time at which the server discards it.
-    package let expires: UnixTime
-    /// The peer's chain of the original full handshake.
+    /// The time at which the server discards the session.
+    package let expirationTime: UnixTime
+    /// The chain that the peer sent in the original full handshake.
     package let certificates: [Certificate]
     /// The OCSP response that was stapled to that chain.
     package let stapledResponse: [UInt8]?
-    /// The evidence of that handshake, if the owner has stored it here.
+    /// The evidence of the original handshake, which the owner of the connection may add.
     package var evidence: PeerEvidence?
-    /// The time until which the verdict about that chain is valid, if the owner has stored it here.
+    /// The time until which the verdict about the chain is valid, which the owner of the connection may add.
     package var acceptedUntil: UnixTime?
 }
 
 extension TLSSession {
-    /// Creates a value for a session that OpenSSL has passed to the callback.
+    /// Creates a value for a session that OpenSSL has passed to its callback for new sessions.
     init(
         _ handle: OpenSSLHandle<SessionObject>, certificates: [Certificate], stapledResponse: [UInt8]?
     ) {
@@ -36,11 +37,16 @@ extension TLSSession {
         let hint = unsafe SSL_SESSION_get_ticket_lifetime_hint(pointer)
         let timeout = unsafe SSL_SESSION_get_timeout(pointer)
         let lifetime = TLSSession.lifetime(hint: hint, timeout: timeout, isSingleUse: isSingleUse)
-        expires = unsafe UnixTime(seconds: Int64(SSL_SESSION_get_time(pointer)) + Int64(lifetime))
+        expirationTime = unsafe UnixTime(seconds: Int64(SSL_SESSION_get_time(pointer)) + Int64(lifetime))
     }
 
-    /// The lifetime of a session in seconds: that of the server, but at most a week. For a TLS 1.3 ticket, 0 means that the
-    /// client must discard it (RFC 8446 §4.6.1); with TLS 1.2, 0 means unspecified (RFC 5077 §3.3).
+    /// Returns the lifetime of a session in seconds, at most a week.
+    ///
+    /// - Parameters:
+    ///   - hint: The lifetime that the server has sent. For a TLS 1.3 ticket, 0 means that the client must discard it (RFC 8446
+    ///     §4.6.1); with TLS 1.2, 0 means unspecified (RFC 5077 §3.3).
+    ///   - timeout: OpenSSL's own lifetime, used if the server's is unspecified.
+    ///   - isSingleUse: Whether the session is a TLS 1.3 ticket.
     static func lifetime(hint: UInt, timeout: Int, isSingleUse: Bool) -> Int {
         let isUnspecified = hint == 0 && !isSingleUse
         let lifetime = isUnspecified ? timeout : Int(clamping: hint)

@@ -2,19 +2,23 @@
 
 /// A cache of sessions to resume. Its key (host, port, trust policy) distinguishes connections that must not share a session.
 ///
-/// A value without lock or clock: its owner has both. Limited per key and in total. Beyond the total, the cache drops the
-/// sessions of the key that was stored to least recently. `take` removes a single-use session; others stay until they expire.
+/// A value without lock or clock: its owner has both. The number of sessions is limited for each key and in total. Above the
+/// total limit, the cache drops the sessions of the key with the oldest `put`. `take` removes a single-use session; others stay
+/// until they expire.
 package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
+    /// The sessions of one key.
     private struct KeyEntry {
-        /// The latest session last.
+        /// The sessions in the order in which they were stored.
         var sessions: [TLSSession] = []
         /// The value of `putCount` at the last `put` for the key.
         var lastPut: UInt64
 
-        /// Returns the newest session that has not expired, and updates the cache's `count`.
+        /// Returns the newest session that has not expired; removes it if it is single-use. Updates the cache's `count`.
         mutating func take(now: UnixTime, _ count: inout Int) -> TLSSession? {
             func hasExpired(_ session: TLSSession) -> Bool {
-                session.expires <= now || session.acceptedUntil.map { $0 <= now } ?? false
+                if session.expirationTime <= now { return true }
+                guard let acceptedUntil = session.acceptedUntil else { return false }
+                return acceptedUntil <= now
             }
             if sessions.contains(where: hasExpired) {
                 count -= sessions.count
@@ -30,8 +34,9 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
         }
 
         /// Stores a session, and updates the cache's `count`.
-        mutating func put(_ session: TLSSession, at put: UInt64, limit: Int, _ count: inout Int) {
-            lastPut = put
+        mutating func put(_ session: TLSSession, at putCount: UInt64, limit: Int, _ count: inout Int) {
+            lastPut = putCount
+            // The number of this key's sessions is subtracted before the change, and added again after it.
             count -= sessions.count
             if !session.isSingleUse { sessions.removeAll(keepingCapacity: true) }
             sessions.append(session)
@@ -41,7 +46,7 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
     }
 
     /// The most sessions per key.
-    package let perKey: Int
+    package let limitPerKey: Int
     /// The most sessions in total.
     package let capacity: Int
     /// The number of sessions in the cache.
@@ -50,18 +55,22 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
     /// The number of calls of `put`, which serves as a clock for `KeyEntry.lastPut`.
     private var putCount: UInt64 = 0
 
-    /// Creates an empty cache. `perKey` is also the number of connections that can be opened at the same time with a ticket each;
-    /// servers send two tickets per connection by default.
-    package init(perKey: Int = 32, capacity: Int = 512) {
-        precondition(perKey > 0 && capacity > 0, "a cache without room is none")
-        self.perKey = perKey
+    /// Creates an empty cache.
+    ///
+    /// - Parameters:
+    ///   - limitPerKey: The most sessions per key. As many connections can be opened at the same time with a single-use ticket
+    ///     each. Servers send two tickets per connection by default.
+    ///   - capacity: The most sessions in total.
+    package init(limitPerKey: Int = 32, capacity: Int = 512) {
+        precondition(limitPerKey > 0 && capacity > 0, "a cache without room is none")
+        self.limitPerKey = limitPerKey
         self.capacity = capacity
     }
 
     /// Returns a session to offer, the newest that has not expired; nil if there is none.
     ///
-    /// Drops sessions whose verdict has expired (`acceptedUntil`): only a full handshake shows the server's current chain, and
-    /// current evidence about it.
+    /// Drops sessions whose verdict has expired (`acceptedUntil`): the connection then needs a full handshake, in which the
+    /// server sends its current chain.
     package mutating func take(for key: Key, now: UnixTime) -> TLSSession? {
         guard let index = entries.index(forKey: key) else { return nil }
         let session = entries.values[index].take(now: now, &count)
@@ -69,10 +78,12 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
         return session
     }
 
-    /// Stores a session. A reusable session replaces all earlier ones, because it is the server's latest.
+    /// Stores a session. A session that is not single-use replaces all earlier ones of the key, because the server prefers its
+    /// latest.
     package mutating func put(_ session: TLSSession, for key: Key) {
         putCount &+= 1
-        entries[key, default: KeyEntry(lastPut: putCount)].put(session, at: putCount, limit: perKey, &count)
+        entries[key, default: KeyEntry(lastPut: putCount)]
+            .put(session, at: putCount, limit: limitPerKey, &count)
         while count > capacity { evictOldest() }
     }
 
@@ -81,13 +92,14 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
         count -= entries.removeValue(forKey: key)?.sessions.count ?? 0
     }
 
+    /// Drops the sessions of the key with the oldest `put`. If there is only one key, drops its oldest session.
     private mutating func evictOldest() {
-        guard let oldest = entries.min(by: { $0.value.lastPut < $1.value.lastPut })?.key else { return }
+        guard let oldestKey = entries.min(by: { $0.value.lastPut < $1.value.lastPut })?.key else { return }
         if entries.count == 1 {
-            entries[oldest]?.sessions.removeFirst()
+            entries[oldestKey]?.sessions.removeFirst()
             count -= 1
         } else {
-            removeAll(for: oldest)
+            removeAll(for: oldestKey)
         }
     }
 }

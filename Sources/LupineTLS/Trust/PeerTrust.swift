@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 /// The subject of a trust evaluation: the chain and the stapled response that a peer has presented, the requested host, and the
-/// anchors.
+/// anchors (trusted certificates).
 ///
 /// Creating one evaluates nothing. A value: it may be used on any thread, also after the connection is closed, and changing the
-/// anchors of one copy affects no other. Evaluation takes only CPU time, so that a loop's thread may do it, with two exceptions:
-/// the first evaluation reads the roots unless they are loaded, and a policy about revocation may access the network through
-/// `revocation`.
+/// anchors of one copy affects no other. Evaluation takes only CPU time, so that an event loop's thread may do it. There are two
+/// exceptions: the first evaluation reads the roots unless they are loaded, and a policy about revocation may access the network
+/// through `revocation`.
 public struct PeerTrust: Sendable {
     /// The certificates as sent, leaf first.
     public let certificates: [Certificate]
@@ -14,7 +14,7 @@ public struct PeerTrust: Sendable {
     public let stapledResponse: [UInt8]?
     /// The requested host: a name or an IP literal without brackets.
     public let host: String
-    /// The anchors.
+    /// The anchors, at which a trusted chain has to end.
     package var store: TrustStore
     /// Intermediate certificates for servers that do not send theirs. They are not trusted.
     package var intermediates: [Certificate]
@@ -31,17 +31,18 @@ public struct PeerTrust: Sendable {
         self.intermediates = intermediates
     }
 
-    /// Returns the path that was built (I-12.5): the leaf, then each issuer that was found and whose signature is valid, ending
-    /// at the anchor or at the last certificate that could be linked. Dates are ignored.
-    public func chain() -> [Certificate] { TrustPath(of: self, at: nil).linked }
+    /// Builds the path towards an anchor, and returns its certificates (rule I-12.5): the leaf, then each issuer whose key has
+    /// signed the certificate before it. The last is the anchor, or a certificate without a known issuer. Dates are ignored.
+    public func chain() -> [Certificate] { TrustPath(of: self, at: nil).linkedCertificates }
 
-    /// Returns whether the chain satisfies the policy at this time, or the most serious problem if it does not (I-12.9).
+    /// Evaluates the chain at this time. Returns success if it satisfies the policy, otherwise the most serious failure (rule
+    /// I-12.9).
     public func evaluate(_ policy: TrustPolicy, at time: UnixTime) -> Result<Void, TrustFailure> {
         evaluate(policy, at: time, revocation: .none)
     }
 
-    /// Evaluates the chain like `evaluate(_:at:)`. `revocation` gives a policy about revocation access to cached answers and the
-    /// network.
+    /// Evaluates the chain like `evaluate(_:at:)`. A policy about revocation uses the cached answers and the network through
+    /// `revocation`.
     package func evaluate(
         _ policy: TrustPolicy, at time: UnixTime, revocation: RevocationAccess
     ) -> Result<Void, TrustFailure> {

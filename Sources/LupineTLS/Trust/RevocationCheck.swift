@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Checks the revocation of every certificate of a path except the anchor (I-10.11).
+/// Checks whether a certificate of a path is revoked; all except the anchor are checked (rule I-10.11).
 ///
-/// Stapled and supplied answers are used first; then, as the options allow, cached ones and the network. A signed "revoked"
-/// always fails the check. Without a definite answer the path passes, unless a positive one is required.
+/// It uses the stapled response and the caller's lists first; then, as the options allow, cached answers and the network. A
+/// signed "revoked" always fails the check. Without a definite answer the path passes, unless the options require a positive one.
 package struct RevocationCheck: Sendable, Hashable {
-    /// The most URLs of a certificate that are queried.
+    /// The most URLs of a certificate that are queried with one method, OCSP or CRL.
     static let urlLimit = 3
 
     /// The allowed methods and requirements.
@@ -18,54 +18,69 @@ package struct RevocationCheck: Sendable, Hashable {
         self.lists = lists
     }
 
-    /// Whether the check may wait for the network.
+    /// Whether the options allow queries over the network.
     package var reachesNetwork: Bool {
         !options.contains(.networkAccessDisabled) && !options.isDisjoint(with: .any)
     }
 
-    /// Returns the failure of the path, including revocation; nil if there is none. The path also has to end at an anchor, and be
-    /// within its validity (I-10.10).
+    /// Returns the failure of the path, including revocation; nil if there is none.
+    ///
+    /// The path also has to satisfy the basic policy: it ends at an anchor and is within its validity (rule I-10.10).
+    ///
+    /// - Parameters:
+    ///   - trust: The trust from which the path was built, with the stapled response.
+    ///   - path: The path to check.
+    ///   - time: The time at which certificates and revocation answers have to be valid.
+    ///   - access: The cache and the fetcher of revocation answers.
     func failure(
         of trust: PeerTrust, on path: TrustPath, at time: UnixTime, access: RevocationAccess
     ) -> TrustFailure? {
         let chainFailure = path.failure(asServer: false, at: time)
         if let chainFailure, chainFailure.severity < TrustFailure.severityOfExpiry { return chainFailure }
         // A path that is refused anyway does not justify a network query.
-        let allowed = reachesNetwork && chainFailure == nil ? access : .cached(access.cache)
-        let lookup = RevocationLookup(options: options, lists: lists, access: allowed, time: time)
-        var unknown: TrustFailure?
-        for (depth, (certificate, issuer)) in zip(path.built, path.built.dropFirst()).enumerated() {
+        let allowedAccess = reachesNetwork && chainFailure == nil ? access : .cached(access.cache)
+        let lookup = RevocationLookup(options: options, lists: lists, access: allowedAccess, time: time)
+        var unknownStatus: TrustFailure?
+        // Each certificate is followed by its issuer.
+        let pairs = zip(path.certificates, path.certificates.dropFirst())
+        for (depth, (certificate, issuer)) in pairs.enumerated() {
+            // The stapled response is about the leaf.
             let staple = depth == 0 ? trust.stapledResponse : nil
             switch lookup.status(of: certificate, issuer: issuer, staple: staple) {
             case .success(.good): continue
             case .success(.revoked(let date, let reason)):
                 return .revoked(subject: certificate.subject.description, at: date, reason: reason)
             case .failure(let problem):
-                unknown = unknown ?? .revocationUnknown(subject: certificate.subject.description, problem)
+                unknownStatus =
+                    unknownStatus ?? .revocationUnknown(subject: certificate.subject.description, problem)
             }
         }
-        return chainFailure ?? (options.contains(.requirePositiveResponse) ? unknown : nil)
+        return chainFailure ?? (options.contains(.requirePositiveResponse) ? unknownStatus : nil)
     }
 
-    /// The time until which the stapled response is valid if the leaf requires one (RFC 7633): `time` itself if there is no valid
-    /// response, and nil if the leaf requires none, or its issuer is unknown.
+    /// Returns the time until which the stapled response of a leaf that requires one (RFC 7633) is valid.
+    ///
+    /// Returns `time` itself if there is no valid response. Returns nil if the leaf requires none, or its issuer is unknown.
     static func stapleEnd(of trust: PeerTrust, on path: TrustPath, at time: UnixTime) -> UnixTime? {
-        guard path.built.count > 1, let leaf = path.built.first, leaf.mustStaple else { return nil }
-        let answer = try? trust.stapledResponse.map { staple throws(RevocationProblem) in
-            try OCSPAnswer(staple, about: leaf, issuer: path.built[1], at: time)
+        guard path.certificates.count > 1, let leaf = path.certificates.first, leaf.mustStaple else {
+            return nil
         }
-        return answer?.until ?? time
+        let response = try? trust.stapledResponse.map { staple throws(RevocationProblem) in
+            try OCSPResponse(staple, about: leaf, issuer: path.certificates[1], at: time)
+        }
+        return response?.until ?? time
     }
 
-    /// Returns the failure because of the stapled response or its absence. Unless the leaf requires one (RFC 7633), only a signed
-    /// "revoked" counts.
+    /// Returns the failure that the stapled response or its absence causes; nil if there is none. If the leaf does not require a
+    /// response (RFC 7633), the only failure is a signed "revoked".
     static func stapleFailure(of trust: PeerTrust, on path: TrustPath, at time: UnixTime) -> TrustFailure? {
-        guard path.built.count > 1, let leaf = path.built.first else { return nil }
+        guard path.certificates.count > 1, let leaf = path.certificates.first else { return nil }
         guard let staple = trust.stapledResponse else {
             return leaf.mustStaple ? .stapleMissing(subject: leaf.subject.description) : nil
         }
+        let issuer = path.certificates[1]
         do throws(RevocationProblem) {
-            switch try OCSPAnswer(staple, about: leaf, issuer: path.built[1], at: time).status {
+            switch try OCSPResponse(staple, about: leaf, issuer: issuer, at: time).status {
             case .good: return nil
             case .revoked(let date, let reason):
                 return .revoked(subject: leaf.subject.description, at: date, reason: reason)

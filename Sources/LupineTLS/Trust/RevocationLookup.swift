@@ -3,26 +3,35 @@
 /// Determines the revocation status of single certificates, trying one source after the other until one gives a definite answer.
 struct RevocationLookup {
     /// The time in seconds for which a failed URL is not tried again.
-    static let failurePause: Int64 = 60
-    /// The size, in bytes, with which a cached status or problem counts.
+    static let failureRetryDelay: Int64 = 60
+    /// The approximate size in bytes of a cached status or problem. The cache counts it towards its limit.
     private static let smallAnswerSize = 256
 
+    /// The allowed methods and requirements.
     let options: RevocationOptions
+    /// Lists that the caller has supplied.
     let lists: [RevocationList]
+    /// The cache and the fetcher of answers.
     let access: RevocationAccess
+    /// The time at which answers have to be valid.
     let time: UnixTime
 
-    /// The two methods of querying a certificate's own sources: its responder, or its distribution points.
+    /// The two methods of querying the sources that a certificate names: OCSP asks its responder, CRL fetches its issuer's list.
     private enum Method { case ocsp, crl }
 
     /// Returns the definite status, or the problem of the first source that failed.
+    ///
+    /// - Parameters:
+    ///   - certificate: The certificate that may be revoked.
+    ///   - issuer: Its issuer, who signs the answers or delegates signing them.
+    ///   - staple: The OCSP response that the peer has stapled to the certificate, if any.
     func status(
         of certificate: Certificate, issuer: Certificate, staple: [UInt8]?
     ) -> Result<RevocationStatus, RevocationProblem> {
         var outcome = Outcome()
         if let staple {
             outcome.record { () throws(RevocationProblem) in
-                try OCSPAnswer(staple, about: certificate, issuer: issuer, at: time).status
+                try OCSPResponse(staple, about: certificate, issuer: issuer, at: time).status
             }
         }
         for list in lists where list.hasIssuerName(of: issuer) {
@@ -49,42 +58,42 @@ struct RevocationLookup {
         return options.contains(.preferCRL) ? allowed.reversed() : allowed
     }
 
-    /// Uses a cached OCSP status, or fetches one.
+    /// Records a cached OCSP status in `outcome`, or fetches one from the responders in turn.
     private func queryOCSP(_ certificate: Certificate, _ issuer: Certificate, _ outcome: inout Outcome) {
         let key = RevocationKey.status(certificate: certificate.fingerprint, issuer: issuer.fingerprint)
         if case .status(let status)? = access.cache?.answer(for: key, at: time)?.content {
             return outcome.record { status }
         }
-        for url in RevocationLookup.usable(certificate.ocspURLs) where !outcome.isDefinite {
+        for url in RevocationLookup.queryable(certificate.ocspURLs) where !outcome.isDefinite {
             let failureKey = RevocationKey.failure(url: url, certificate: certificate.fingerprint)
             outcome.record { () throws(RevocationProblem) in
                 try cachingFailure(failureKey) { () throws(RevocationProblem) in
-                    guard let request = OCSPAnswer.request(about: certificate, issuer: issuer) else {
+                    guard let request = OCSPResponse.request(about: certificate, issuer: issuer) else {
                         throw .notFetched(url: url, "OpenSSL cannot make the request")
                     }
-                    let query = RevocationQuery(url: url, body: request, limit: OCSPAnswer.sizeLimit)
+                    let query = RevocationQuery(url: url, body: request, limit: OCSPResponse.sizeLimit)
                     let bytes = try fetch(query)
-                    let answer = try OCSPAnswer(bytes, about: certificate, issuer: issuer, at: time)
-                    access.cache?.keep(
+                    let response = try OCSPResponse(bytes, about: certificate, issuer: issuer, at: time)
+                    access.cache?.store(
                         RevocationAnswer(
-                            content: .status(answer.status), from: answer.from, until: answer.until,
+                            content: .status(response.status), from: response.from, until: response.until,
                             size: RevocationLookup.smallAnswerSize),
                         for: key, at: time)
-                    return answer.status
+                    return response.status
                 }
             }
         }
     }
 
-    /// Uses cached revocation lists, or fetches them.
+    /// Records in `outcome` what the certificate's revocation lists say. Lists that are not cached are fetched.
     private func queryLists(for certificate: Certificate, _ issuer: Certificate, _ outcome: inout Outcome) {
-        for url in RevocationLookup.usable(certificate.crlURLs) where !outcome.isDefinite {
+        for url in RevocationLookup.queryable(certificate.crlURLs) where !outcome.isDefinite {
             let key = RevocationKey.list(url: url, issuer: issuer.fingerprint)
             if case .list(let list)? = access.cache?.answer(for: key, at: time)?.content {
                 outcome.record { () throws(RevocationProblem) in try list.status(of: certificate, at: time) }
                 continue
             }
-            // A list fails for all certificates of its issuer.
+            // The failure is cached by issuer, because the list serves all certificates of the issuer.
             let failureKey = RevocationKey.failure(url: url, certificate: issuer.fingerprint)
             outcome.record { () throws(RevocationProblem) in
                 let list = try cachingFailure(failureKey) { () throws(RevocationProblem) in
@@ -92,10 +101,10 @@ struct RevocationLookup {
                         RevocationQuery(url: url, body: nil, limit: RevocationList.sizeLimit))
                     let list = try RevocationList(der: bytes)
                     try list.verifySignature(of: issuer)
-                    guard list.window.contains(time) else { throw .outdated }
-                    access.cache?.keep(
+                    guard list.validity.contains(time) else { throw .outdated }
+                    access.cache?.store(
                         RevocationAnswer(
-                            content: .list(list), from: list.window.from, until: list.window.until,
+                            content: .list(list), from: list.validity.from, until: list.validity.until,
                             size: list.memorySize),
                         for: key, at: time)
                     return list
@@ -118,8 +127,10 @@ struct RevocationLookup {
         return bytes
     }
 
-    /// Returns the result of `body`. If it throws, caches the problem, and throws it again without calling `body` for the next
-    /// `failurePause` seconds.
+    /// Calls `body` and returns its result.
+    ///
+    /// If `body` throws a problem, caches the problem under `key`. For the next `failureRetryDelay` seconds, calls with that key
+    /// throw the cached problem and do not call `body`. Without network access, throws `noSource`.
     private func cachingFailure<Answer>(
         _ key: RevocationKey, _ body: () throws(RevocationProblem) -> Answer
     ) throws(RevocationProblem) -> Answer {
@@ -128,41 +139,45 @@ struct RevocationLookup {
         do throws(RevocationProblem) {
             return try body()
         } catch {
-            access.cache?.keep(
+            access.cache?.store(
                 RevocationAnswer(
-                    content: .problem(error), from: time, until: time.adding(RevocationLookup.failurePause),
+                    content: .problem(error), from: time,
+                    until: time.adding(RevocationLookup.failureRetryDelay),
                     size: RevocationLookup.smallAnswerSize),
                 for: key, at: time)
             throw error
         }
     }
 
-    /// The URLs that can be queried: only `http`, because `https` would itself need a revocation check.
-    private static func usable(_ urls: [String]) -> ArraySlice<String> {
+    /// Returns the first URLs that may be queried, at most `RevocationCheck.urlLimit`. They have the scheme `http`, because
+    /// `https` would itself need a revocation check, and at most 2048 octets.
+    private static func queryable(_ urls: [String]) -> ArraySlice<String> {
         urls.filter { $0.utf8.count <= 2048 && $0.lowercased().hasPrefix("http://") }
             .prefix(RevocationCheck.urlLimit)
     }
 }
 
-/// The results of the sources that have been queried so far.
+/// The combined result of the sources that have been queried so far.
 private struct Outcome {
     private var status: RevocationStatus?
+    /// The problem of the first source that failed.
     private var problem: RevocationProblem?
 
     /// Whether no further source is needed.
     var isDefinite: Bool { status != nil }
 
-    /// "Revoked" if a source says so, otherwise "good" if a source says so, otherwise the first problem.
+    /// The status `revoked` if a source returned it, otherwise `good` if a source returned it, otherwise the first problem.
     var result: Result<RevocationStatus, RevocationProblem> {
         if let status { return .success(status) }
         return .failure(problem ?? .noSource)
     }
 
-    /// Records the status that `source` returns, or its problem.
+    /// Calls `source`, and records the status that it returns or the problem that it throws.
     mutating func record(_ source: () throws(RevocationProblem) -> RevocationStatus) {
         do throws(RevocationProblem) {
-            let found = try source()
-            if status == nil || status == .good { status = found }
+            let newStatus = try source()
+            // Once a source has returned `revoked`, no other status replaces it.
+            if status == nil || status == .good { status = newStatus }
         } catch {
             problem = problem ?? error
         }

@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// One step of an evaluator, classified by where it may run.
+/// One check of an evaluator. Its case says on which threads the check may run.
 package enum TrustCheck: Sendable, Hashable {
     /// Takes only CPU time: may run on any thread.
     case local(LocalTrustCheck)
@@ -12,14 +12,14 @@ package enum TrustCheck: Sendable, Hashable {
     case custom(CustomTrustCheck)
 }
 
-/// A step that needs only a `PeerTrust`.
+/// A check that needs only a `PeerTrust`, and neither the network nor the program's code.
 package enum LocalTrustCheck: Sendable, Hashable {
-    /// The extent of a validation.
+    /// The extent of a validation: the chain alone, or the chain and the host name.
     package enum Validation: Sendable, Hashable {
         case chain, chainAndHost
     }
 
-    /// Makes these certificates the only anchors, for later steps too.
+    /// Makes these certificates the only anchors for all later checks. Always passes.
     case anchors(TrustAnchors)
     /// Evaluates the server policy.
     case validation(Validation)
@@ -30,7 +30,7 @@ package enum LocalTrustCheck: Sendable, Hashable {
     /// Checks revocation with stapled, supplied and cached answers.
     case revocation(RevocationCheck)
 
-    /// Whether the step needs a path to an anchor. Empty pins fail without one.
+    /// Whether the check needs a path to an anchor, so that the roots have to be read. A check without pins fails without a path.
     var needsRoots: Bool {
         switch self {
         case .anchors: false
@@ -41,7 +41,7 @@ package enum LocalTrustCheck: Sendable, Hashable {
     }
 }
 
-/// Anchors with their store, which is created once per evaluator.
+/// Anchors (trusted certificates) with their store, which is created once per evaluator.
 package struct TrustAnchors: Sendable, Hashable {
     /// The anchors.
     package let certificates: [Certificate]
@@ -60,19 +60,19 @@ package struct TrustAnchors: Sendable, Hashable {
     package func hash(into hasher: inout Hasher) { hasher.combine(certificates) }
 }
 
-/// A caller's own evaluation; equal only to its copies.
+/// An evaluation by a closure of the program; equal only to its copies.
 public struct CustomTrustCheck: Sendable, Hashable {
     /// Receives the verdict; may be called on any thread.
     public typealias Reply = @Sendable (Result<Void, TrustFailure>) -> Void
 
-    /// The program's evaluation of a peer. A struct, because a closure stored directly in a lock gets one more reabstraction
-    /// thunk at each access.
+    /// The program's closure. It is wrapped in a struct, because the compiler adds one more reabstraction thunk to a closure at
+    /// each access if the closure is stored directly in a lock.
     private struct Evaluation {
         let ask: @Sendable (PeerTrust, @escaping Reply) -> Void
     }
 
-    /// Holds the closure until `empty` removes it, so that the caller of `empty` releases the closure, and not the thread that
-    /// happens to release the box last.
+    /// Contains the closure until `empty` removes it. So the caller of `empty` releases the closure, and not the thread that
+    /// releases the last reference to the box.
     private final class Box: Sendable {
         private let lock: Mutex<Evaluation>
 
@@ -81,20 +81,21 @@ public struct CustomTrustCheck: Sendable, Hashable {
         var evaluation: Evaluation { lock.withLock { $0 } }
 
         func empty() {
-            // The closure moves into `removed`, and is released after the lock. The box keeps a closure that is never called.
-            var removed = Evaluation { _, reply in reply(.failure(.noCertificate)) }
-            lock.withLock { swap(&$0, &removed) }
+            // The swap moves the program's closure into `other`, so that it is released after the lock has been unlocked. The
+            // closure that the box contains then is never called.
+            var other = Evaluation { _, reply in reply(.failure(.noCertificate)) }
+            lock.withLock { swap(&$0, &other) }
         }
     }
 
-    /// Shared by the copies of a check; its end empties the box.
+    /// Owns the box; all copies of a check share it. When the last copy is gone, a task empties the box.
     private final class Body: Sendable {
         let box: Box
 
         init(_ evaluation: Evaluation) { box = Box(evaluation) }
 
-        // A connection may release the last reference, on its event loop. The closure may hold the program's objects, whose
-        // deinitializers must not run there, so a task releases it.
+        // A connection may release the last reference on its event loop's thread. The closure may retain the program's objects,
+        // whose deinitializers must not run on that thread, so a task releases the closure.
         deinit { Task.detached { [box] in box.empty() } }
     }
 
@@ -104,7 +105,7 @@ public struct CustomTrustCheck: Sendable, Hashable {
         body = Body(Evaluation(ask: closure))
     }
 
-    /// Calls the closure.
+    /// Calls the closure with the trust and the function that receives its verdict.
     package func ask(about trust: PeerTrust, reply: @escaping Reply) { body.box.evaluation.ask(trust, reply) }
 
     public static func == (left: CustomTrustCheck, right: CustomTrustCheck) -> Bool {

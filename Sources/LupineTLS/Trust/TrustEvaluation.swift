@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: MIT
 
-/// The acceptance of a peer, and the time for which the verdict may be reused.
+/// The verdict that accepts a peer, with the time until which it may be reused.
 package struct TrustVerdict: Sendable, Hashable {
-    /// The time until which a resumed session needs no further evaluation: the earliest expiry in the chain, or the end of the
-    /// stapled response if that is earlier and the leaf requires one. Nil after a custom check or a check of revocation, when the
-    /// next connection needs a new evaluation.
+    /// The time until which a connection that resumes the session needs no further evaluation.
+    ///
+    /// The earliest expiry in the chain; or the end of the stapled response, if that is earlier and the leaf requires a response.
+    /// Nil after a custom check or a check of revocation: every connection then needs its own evaluation.
     package let reusableUntil: UnixTime?
 }
 
 /// The progress of one peer through an evaluator's checks.
 ///
-/// A value without a thread: its owner calls `resume` and performs the returned step. All checks share one validation of the
-/// path; a check that changes the anchors causes another one.
+/// A value without a thread: its owner calls `resume` and performs the step that `resume` returns. All checks share one
+/// validation of the path; a check that changes the anchors causes another validation.
 package struct TrustEvaluation: Sendable {
     /// What the owner has to do next.
     package enum Step: Sendable {
-        /// Nothing: this is the verdict.
+        /// Nothing: the evaluation is complete, with this verdict or failure.
         case finished(Result<TrustVerdict, TrustFailure>)
         /// Call `resumeOnWorker` on a thread that may block.
         case needsWorker
-        /// Ask the closure about the trust, then pass its reply to `answer`.
+        /// Call the check's `ask(about:reply:)` with the trust, then pass its reply to `answer`.
         case asks(CustomTrustCheck, PeerTrust)
     }
 
@@ -27,33 +28,34 @@ package struct TrustEvaluation: Sendable {
     /// The validated path, once a check has needed it.
     private var path: TrustPath?
     /// The checks that have not passed yet, the current one first.
-    private var remaining: ArraySlice<TrustCheck>
+    private var remainingChecks: ArraySlice<TrustCheck>
     private let time: UnixTime
-    /// `TrustVerdict.reusableUntil`, as far as the checks performed so far allow.
+    /// The value of `TrustVerdict.reusableUntil` according to the checks that have passed so far.
     private var reusableUntil: UnixTime? = UnixTime(seconds: .max)
 
-    /// Starts an evaluation; nothing is evaluated yet.
+    /// Creates an evaluation. Nothing is evaluated before the first `resume`.
     package init(of trust: PeerTrust, by evaluator: TrustEvaluator, at time: UnixTime) {
         self.trust = trust
         self.time = time
-        remaining = evaluator.checks[...]
+        remainingChecks = evaluator.checks[...]
     }
 
-    /// Performs checks until one has to wait: for the network, for roots that have not been read, or for the program's closure.
-    /// Uses the cache of `revocation`, but not its fetcher.
+    /// Performs checks until the next one has to wait for the network, for roots that have not been read, or for the program's
+    /// closure. Uses the cache of `revocation`, but not its fetcher.
     package mutating func resume(revocation: RevocationAccess = .none) -> Step {
         resume(revocation: revocation, mayReadRoots: false)
     }
 
     private mutating func resume(revocation: RevocationAccess, mayReadRoots: Bool) -> Step {
-        while let check = remaining.first {
+        while let check = remainingChecks.first {
             switch check {
             case .local(let check):
-                if !mayReadRoots, path == nil, check.needsRoots, !trust.store.isLoaded { return .needsWorker }
+                let wouldReadRoots = path == nil && check.needsRoots && !trust.store.isLoaded
+                if wouldReadRoots && !mayReadRoots { return .needsWorker }
                 if let failure = perform(check, .cached(revocation.cache)) {
                     return .finished(.failure(failure))
                 }
-                remaining.removeFirst()
+                remainingChecks.removeFirst()
             case .fetching: return .needsWorker
             case .custom(let check): return .asks(check, trust)
             }
@@ -61,28 +63,29 @@ package struct TrustEvaluation: Sendable {
         return .finished(.success(TrustVerdict(reusableUntil: reusableUntil)))
     }
 
-    /// Reads the roots, or performs the check that waits for the network, and then continues. Never call it on a loop's thread.
+    /// Continues like `resume`, but reads the roots and waits for the network if a check needs that. Blocks: never call it on an
+    /// event loop's thread.
     package mutating func resumeOnWorker(revocation: RevocationAccess) -> Step {
-        while case .fetching(let check)? = remaining.first {
+        while case .fetching(let check)? = remainingChecks.first {
             reusableUntil = nil
             if let failure = check.failure(of: trust, on: currentPath(), at: time, access: revocation) {
                 return .finished(.failure(failure))
             }
-            remaining.removeFirst()
+            remainingChecks.removeFirst()
         }
         return resume(revocation: revocation, mayReadRoots: true)
     }
 
-    /// Accepts the reply to `asks`, and continues like `resume`.
+    /// Continues like `resume` after the step `asks`, with the reply of the program's closure.
     package mutating func answer(
         _ reply: Result<Void, TrustFailure>, revocation: RevocationAccess = .none
     ) -> Step {
-        guard case .custom? = remaining.first else {
+        guard case .custom? = remainingChecks.first else {
             preconditionFailure("an answer that nobody has asked for")
         }
         if case .failure(let failure) = reply { return .finished(.failure(failure)) }
         reusableUntil = nil
-        remaining.removeFirst()
+        remainingChecks.removeFirst()
         return resume(revocation: revocation)
     }
 
@@ -91,37 +94,36 @@ package struct TrustEvaluation: Sendable {
         switch check {
         case .anchors(let anchors):
             trust.store = anchors.store
+            // The path ends at one of the previous anchors, so later checks need a new one.
             path = nil
             return nil
         case .validation(let validation):
             let path = currentPath()
             let host = validation == .chainAndHost ? trust.host : nil
-            if let failure = path.failure(of: trust, under: .server(host: host), at: time, revocation: access)
-            {
-                return failure
-            }
+            let failure = path.failure(of: trust, under: .server(host: host), at: time, revocation: access)
+            if let failure { return failure }
             let stapleEnd = RevocationCheck.stapleEnd(of: trust, on: path, at: time)
             reusableUntil = reusableUntil.map { min($0, path.validUntil, stapleEnd ?? $0) }
             return nil
         case .certificatePins(let pins):
             guard !pins.isEmpty else { return .noPins }
-            let chain = currentPath().linked
+            let chain = currentPath().linkedCertificates
             guard pins.isDisjoint(with: chain) else { return nil }
             return .certificateNotPinned(
                 expected: pins.map(\.pinText).sorted(), found: chain.map(\.pinText))
         case .keyPins(let pins):
             guard !pins.isEmpty else { return .noPins }
-            let found = currentPath().linked.compactMap { $0.publicKey?.pin }
-            guard pins.isDisjoint(with: found) else { return nil }
+            let chainPins = currentPath().linkedCertificates.compactMap { $0.publicKey?.pin }
+            guard pins.isDisjoint(with: chainPins) else { return nil }
             return .keyNotPinned(
-                expected: pins.map(\.description).sorted(), found: found.map(\.description))
+                expected: pins.map(\.description).sorted(), found: chainPins.map(\.description))
         case .revocation(let check):
             reusableUntil = nil
             return check.failure(of: trust, on: currentPath(), at: time, access: access)
         }
     }
 
-    /// Returns the path for the current anchors, which is built on first use.
+    /// Returns the validated path for the current anchors. Builds it on first use.
     private mutating func currentPath() -> TrustPath {
         if let path { return path }
         let path = TrustPath(of: trust, at: time)
@@ -131,7 +133,7 @@ package struct TrustEvaluation: Sendable {
 }
 
 extension Certificate {
-    /// The text for a pinned certificate in messages: its subject and its SHA-256.
+    /// The certificate as error messages about pins show it: its subject and its SHA-256.
     var pinText: String {
         "\(subject) (SHA-256 \(fingerprint))"
     }

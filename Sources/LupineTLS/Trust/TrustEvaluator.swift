@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// Describes how servers are evaluated. Evaluators are compared, so that a connection whose server was trusted under one of them
-/// is never used for a request with another.
+/// Describes how servers are evaluated. The library compares evaluators, and never uses a connection whose server was trusted
+/// under one evaluator for a request with a different one.
 ///
 /// An evaluator does nothing by itself: `TrustEvaluation` performs its checks for one peer. Two custom evaluators are equal only
 /// when one is a copy of the other.
 public struct TrustEvaluator: Sendable, Hashable {
-    /// The steps, in order; the first failure is the verdict.
+    /// The checks, in order. The first failure refuses the peer, and ends the evaluation.
     package let checks: [TrustCheck]
 
     private init(_ checks: [TrustCheck]) { self.checks = checks }
 
-    /// Validates the chain to the configured roots, and the host name.
+    /// Requires that the chain ends at a configured root and that the certificate is valid for the host.
     public static let `default` = system()
 
-    /// Validates the chain to the configured roots, and optionally the host name.
+    /// Requires that the chain ends at a configured root and, with `checksHost`, that the certificate is valid for the host.
     public static func system(checksHost: Bool = true) -> TrustEvaluator {
         TrustEvaluator([.local(.validation(checksHost ? .chainAndHost : .chain))])
     }
@@ -45,8 +45,8 @@ public struct TrustEvaluator: Sendable, Hashable {
         )
     }
 
-    /// Requires that no certificate of the chain except the anchor is revoked. `lists` are always used. `checksHost` includes
-    /// validating the chain, even if `validatesChain` is false.
+    /// Requires that no certificate of the chain except the anchor is revoked. `lists` are used whatever the options are.
+    /// `checksHost` includes validating the chain, even if `validatesChain` is false.
     public static func revocation(
         _ options: RevocationOptions = .any, lists: [RevocationList] = [], validatesChain: Bool = true,
         checksHost: Bool = true
@@ -67,11 +67,11 @@ public struct TrustEvaluator: Sendable, Hashable {
 
     /// Lets the closure decide. It replies once, on any thread.
     ///
-    /// The closure is called on one of a few threads that exist only for this purpose, never on an event loop, and may block: it
-    /// delays the connection that it is asked about, and others with a custom check once all these threads are busy. The
-    /// handshake timeout keeps running. A connection that is given up before its turn is not asked about; a later reply is
-    /// ignored. Shutting down a client that has its own event loops waits until the closure has returned, so the closure must not
-    /// wait for the shutdown.
+    /// The closure is called on one of a few threads that exist only for this purpose, never on an event loop's thread. It may
+    /// block. That delays the connection whose server it evaluates, and once all these threads are busy, other connections with
+    /// a custom check too. The handshake timeout continues meanwhile. If a connection ends before a thread is free, the closure
+    /// is not called for it; if it ends later, the reply is ignored. Shutting down a client that has its own event loops waits
+    /// until the closure has returned, so the closure must not wait for the shutdown.
     ///
     /// - Parameter body: Receives the peer and the reply closure. Releasing the reply closure without calling it refuses the
     ///   peer.
@@ -81,7 +81,7 @@ public struct TrustEvaluator: Sendable, Hashable {
         TrustEvaluator([.custom(CustomTrustCheck(body))])
     }
 
-    /// Whether all checks take only CPU time once the roots have been read, so that a loop's thread may perform them.
+    /// Whether all checks take only CPU time once the roots have been read, so that an event loop's thread may perform them.
     package var isLocal: Bool {
         checks.allSatisfy {
             switch $0 {
@@ -91,7 +91,7 @@ public struct TrustEvaluator: Sendable, Hashable {
         }
     }
 
-    /// Whether it certainly uses the roots of the configuration. A custom check may or may not.
+    /// Whether the checks certainly use the roots of the configuration. False for a custom check, which may use them or not.
     package var needsRoots: Bool {
         for check in checks {
             switch check {
@@ -104,7 +104,7 @@ public struct TrustEvaluator: Sendable, Hashable {
         return false
     }
 
-    /// Whether it calls the program's code.
+    /// Whether one of the checks calls a closure of the program.
     package var asksProgram: Bool {
         checks.contains { if case .custom = $0 { true } else { false } }
     }
@@ -114,7 +114,7 @@ public struct TrustEvaluator: Sendable, Hashable {
         for check in checks {
             switch check {
             case .local(.validation(.chainAndHost)): return true
-            // Later checks use other roots.
+            // The checks after this one use these anchors in place of the configuration's roots.
             case .local(.anchors): return false
             case .local, .fetching, .custom: break
             }
@@ -122,7 +122,7 @@ public struct TrustEvaluator: Sendable, Hashable {
         return false
     }
 
-    /// The sets of keys of which the chain has to contain one each; nil for an evaluator with other checks than these and the
+    /// The sets of pins: the chain has to contain a key of each set. Nil for an evaluator with checks other than pins and the
     /// default evaluation.
     package var requiredKeys: [Set<PublicKeyPin>]? {
         var required: [Set<PublicKeyPin>] = []
@@ -136,11 +136,11 @@ public struct TrustEvaluator: Sendable, Hashable {
         return required
     }
 
-    /// Whether it has no checks.
+    /// Whether there are no checks, so that every server is accepted.
     package var checksNothing: Bool { checks.isEmpty }
 
-    /// Evaluates synchronously; not for evaluators with a custom check. Blocks for network queries: never call it on a loop's
-    /// thread.
+    /// Evaluates a peer synchronously. Blocks to read the roots and for network queries: never call it on an event loop's thread.
+    /// The evaluator must not have a custom check.
     package func evaluate(
         _ trust: PeerTrust, at time: UnixTime, revocation: RevocationAccess = .none
     ) -> Result<TrustVerdict, TrustFailure> {
@@ -155,7 +155,8 @@ public struct TrustEvaluator: Sendable, Hashable {
         }
     }
 
-    /// The check for these two options. Host validation includes everything in chain validation, so one check suffices for both.
+    /// Returns the check for these two options, or none. Validating the host includes validating the chain, so one check suffices
+    /// for both.
     private static func validation(chain: Bool, host: Bool) -> [TrustCheck] {
         switch (chain, host) {
         case (_, true): [.local(.validation(.chainAndHost))]

@@ -53,7 +53,7 @@ extension TrustFailure: CustomStringConvertible {
         }
     }
 
-    /// The first ten entries of a list that a peer may have made long, and the number of the others.
+    /// Joins the first ten names, and adds the number of the others: a certificate of the peer may have any number of names.
     private static func list(_ names: [String]) -> String {
         let shown = names.prefix(10).joined(separator: ", ")
         return names.count > 10 ? "\(shown) and \(names.count - 10) more" : names.isEmpty ? "none" : shown

@@ -2,8 +2,8 @@
 
 /// The reason why a chain is not trusted, with its evidence.
 ///
-/// Subjects and issuers are names in the form of RFC 4514. When a chain has several problems, the most serious is reported
-/// (I-12.9).
+/// Subjects and issuers are names in the form of RFC 4514. When a chain has several problems, the most serious one is reported
+/// (rule I-12.9).
 public enum TrustFailure: Error, Hashable, Sendable {
     /// The peer has sent no certificate.
     case noCertificate
@@ -15,7 +15,7 @@ public enum TrustFailure: Error, Hashable, Sendable {
     case notYetValid(subject: String, until: UnixTime)
     /// The roots for the evaluation of the chain cannot be read.
     case rootsUnusable(TrustRootsError)
-    /// The issuer of this certificate was not sent and is unknown.
+    /// The peer has not sent the certificate of this certificate's issuer, and it is not among the trusted ones.
     case issuerMissing(subject: String, issuer: String)
     /// The chain is complete, but its last certificate is not a trusted root.
     case untrustedRoot(subject: String)
@@ -39,9 +39,9 @@ public enum TrustFailure: Error, Hashable, Sendable {
     case unknownCriticalExtension(subject: String)
     /// The issuer has revoked the certificate.
     case revoked(subject: String, at: UnixTime?, reason: String?)
-    /// A definite answer about revocation is required, and none was available.
+    /// The evaluation requires a definite answer about revocation, and none was available.
     case revocationUnknown(subject: String, RevocationProblem)
-    /// The certificate requires a stapled response (RFC 7633), and none was sent.
+    /// The certificate requires a stapled response (RFC 7633), and the peer has sent none.
     case stapleMissing(subject: String)
     /// None of the chain's certificates is pinned.
     case certificateNotPinned(expected: [String], found: [String])

@@ -2,20 +2,25 @@
 
 internal import CLupineOpenSSL
 
-/// The verdict about a path: the problems found by OpenSSL and by Lupine become failures, and the most serious one counts.
+/// The verdict about a path: each problem that OpenSSL or Lupine finds becomes a failure, and the most serious failure counts.
 extension TrustPath {
-    /// Returns the most serious failure of the path under the basic policy; nil if there is none. With `asServer`, the usage and
-    /// the strength that are required of servers count too.
+    /// Returns the most serious failure of the path under the basic policy; nil if there is none.
+    ///
+    /// - Parameters:
+    ///   - asServer: Whether the key usage and the key strength that are required of servers count too.
+    ///   - time: The time at which the certificates have to be valid.
     func failure(asServer: Bool, at time: UnixTime) -> TrustFailure? {
-        guard !built.isEmpty else { return .noCertificate }
+        guard !certificates.isEmpty else { return .noCertificate }
         if let rootsFailure { return .rootsUnusable(rootsFailure) }
         var worst: (failure: TrustFailure, depth: Int)?
         func record(_ failure: TrustFailure, depth: Int) {
-            guard let known = worst else {
+            guard let current = worst else {
                 worst = (failure, depth)
                 return
             }
-            if (failure.severity, depth) < (known.failure.severity, known.depth) { worst = (failure, depth) }
+            // Between equally serious failures, the one nearest to the leaf counts.
+            let isWorse = (failure.severity, depth) < (current.failure.severity, current.depth)
+            if isWorse { worst = (failure, depth) }
         }
         // When OpenSSL stopped because the chain is too long, a missing issuer is not a separate problem.
         let isTooLong = problems.contains { $0.code == X509_V_ERR_CERT_CHAIN_TOO_LONG }
@@ -24,45 +29,47 @@ extension TrustPath {
                 record(failure, depth: problem.depth)
             }
         }
-        for (depth, certificate) in built.enumerated().dropFirst() where !isAnchor(depth) {
-            // OpenSSL accepts some certificates before X.509 version 3 as authorities.
+        for (depth, certificate) in certificates.enumerated().dropFirst() where !isAnchor(depth) {
+            // OpenSSL reports no problem for some certificates older than X.509 version 3, which have no basic constraints.
             if !certificate.isAuthority {
                 record(.notAnAuthority(subject: certificate.subject.description), depth: depth)
             }
         }
         if asServer { for (failure, depth) in weaknesses { record(failure, depth: depth) } }
+        // OpenSSL usually has reported why the path reaches no anchor.
         if worst == nil, !isAnchored {
-            return .untrustedRoot(subject: built.last?.subject.description ?? "")
+            return .untrustedRoot(subject: certificates.last?.subject.description ?? "")
         }
         return worst?.failure
     }
 
-    /// All weak keys and signatures (I-12.7), from the leaf on; the anchor's signature is not checked.
+    /// All weak keys and signatures (refused by rule I-12.7), beginning with the leaf. The anchor's signature does not count.
     private var weaknesses: [(failure: TrustFailure, depth: Int)] {
-        var found: [(failure: TrustFailure, depth: Int)] = []
-        for (depth, certificate) in built.enumerated() {
+        var weaknesses: [(failure: TrustFailure, depth: Int)] = []
+        for (depth, certificate) in certificates.enumerated() {
             let subject = certificate.subject.description
             if let bits = certificate.weakKeyBits {
-                found.append((.weakKey(subject: subject, bits: bits), depth))
+                weaknesses.append((.weakKey(subject: subject, bits: bits), depth))
             }
             if !isAnchor(depth), let algorithm = certificate.weakSignatureAlgorithm {
-                found.append((.weakSignature(subject: subject, algorithm: algorithm), depth))
+                weaknesses.append((.weakSignature(subject: subject, algorithm: algorithm), depth))
             }
         }
-        return found
+        return weaknesses
     }
 
     /// The time until which a valid path stays valid: the earliest expiry, except the anchor's.
     var validUntil: UnixTime {
-        built.dropLast(isAnchored ? 1 : 0).map(\.notAfter).min() ?? UnixTime(seconds: .max)
+        certificates.dropLast(isAnchored ? 1 : 0).map(\.notAfter).min() ?? UnixTime(seconds: .max)
     }
 
     /// Whether the certificate at this depth is the anchor.
-    private func isAnchor(_ depth: Int) -> Bool { isAnchored && depth == built.count - 1 }
+    private func isAnchor(_ depth: Int) -> Bool { isAnchored && depth == certificates.count - 1 }
 
-    /// Translates a problem that OpenSSL has found; returns nil for one that does not count here.
+    /// Translates a problem that OpenSSL has reported. Returns nil for a problem that does not count: the purpose unless
+    /// `asServer`, the dates of the anchor, and the last second of the validity.
     private func failure(for problem: Problem, asServer: Bool, at time: UnixTime) -> TrustFailure? {
-        let certificate = built[min(problem.depth, built.count - 1)]
+        let certificate = certificates[min(problem.depth, certificates.count - 1)]
         let subject = certificate.subject.description
         switch problem.code {
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
@@ -101,7 +108,7 @@ extension TrustPath {
                     "there are more than \(TrustPath.intermediateLimit) issuers between the leaf and a trusted root"
             )
         default:
-            // A static string of OpenSSL.
+            // OpenSSL returns a static string, which the caller must not free.
             let reason = unsafe X509_verify_cert_error_string(Int(problem.code)).map {
                 unsafe String(cString: $0)
             }
@@ -111,10 +118,11 @@ extension TrustPath {
 }
 
 extension TrustFailure {
-    /// The least severity at which the chain itself is valid, and only its dates, its names or a revocation answer are wrong.
+    /// The severity of an expired certificate. A failure with a smaller value, such as a broken chain or a revocation, makes
+    /// all further checks pointless. Failures with this value or a larger one concern dates, names, revocation answers or pins.
     static let severityOfExpiry = 5
 
-    /// The order in which one of several problems is chosen, the most serious first.
+    /// The rank of the failure: of several failures, the one with the smallest value is reported. 0 is the most serious.
     var severity: Int {
         switch self {
         case .noCertificate, .noPins, .rootsUnusable: 0
@@ -134,7 +142,13 @@ extension TrustFailure {
 }
 
 extension TrustPath {
-    /// Returns the failure of the trust under this policy; this path was built from it.
+    /// Returns the most serious failure under this policy; nil if there is none.
+    ///
+    /// - Parameters:
+    ///   - trust: The trust from which this path was built.
+    ///   - policy: The requirements.
+    ///   - time: The time at which certificates and revocation answers have to be valid.
+    ///   - revocation: The access to revocation answers, for a policy about revocation.
     func failure(
         of trust: PeerTrust, under policy: TrustPolicy, at time: UnixTime, revocation: RevocationAccess
     ) -> TrustFailure? {
@@ -144,11 +158,11 @@ extension TrustPath {
             let chainFailure = failure(asServer: true, at: time)
             // Revocation answers count only if the chain is anchored and its signatures are valid.
             if let chainFailure, chainFailure.severity < TrustFailure.severityOfExpiry { return chainFailure }
-            let staple = RevocationCheck.stapleFailure(of: trust, on: self, at: time)
-            if case .revoked? = staple { return staple }
-            return chainFailure ?? nameFailure(for: host) ?? staple
+            let stapleFailure = RevocationCheck.stapleFailure(of: trust, on: self, at: time)
+            if case .revoked? = stapleFailure { return stapleFailure }
+            return chainFailure ?? nameFailure(for: host) ?? stapleFailure
         case .client(let host):
-            // A server's extended key usage is irrelevant for a client; weak keys are not.
+            // A client's certificate need not be for servers, so `asServer` is false. Weak keys are checked separately below.
             let chainFailure = failure(asServer: false, at: time)
             if let chainFailure, chainFailure.severity < TrustFailure.severityOfExpiry { return chainFailure }
             return weakness ?? clientUsageFailure ?? chainFailure ?? nameFailure(for: host)
@@ -157,12 +171,12 @@ extension TrustPath {
         }
     }
 
-    /// The first weak key or signature, counted from the leaf.
+    /// The weak key or signature that is nearest to the leaf; nil if there is none.
     private var weakness: TrustFailure? { weaknesses.first?.failure }
 
-    /// The first certificate whose key usage does not allow a client to present the leaf.
+    /// The failure of the first certificate whose key usage does not allow a client to present the leaf; nil if there is none.
     private var clientUsageFailure: TrustFailure? {
-        for (depth, certificate) in built.enumerated() where !isAnchor(depth) {
+        for (depth, certificate) in certificates.enumerated() where !isAnchor(depth) {
             if !certificate.isUsableByClients(asAuthority: depth > 0) {
                 return .wrongUsage(subject: certificate.subject.description)
             }
@@ -170,10 +184,10 @@ extension TrustPath {
         return nil
     }
 
+    /// The failure of a leaf that is not valid for `host`; nil if it is valid, or if `host` is nil.
     private func nameFailure(for host: String?) -> TrustFailure? {
-        guard let host, let leaf = built.first, !PeerIdentity.matches(host: host, certificate: leaf) else {
-            return nil
-        }
+        guard let host, let leaf = certificates.first, !PeerIdentity.matches(host: host, certificate: leaf)
+        else { return nil }
         return .hostMismatch(host: host, names: PeerIdentity.names(of: leaf))
     }
 }

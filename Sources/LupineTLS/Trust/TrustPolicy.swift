@@ -2,17 +2,18 @@
 
 /// The requirements that a chain has to meet.
 ///
-/// Every policy requires a chain of valid signatures that ends at an anchor, whose issuers are authorities, whose names are
-/// permitted and whose certificates are within their validity (RFC 5280 §6); the anchor itself is trusted without checks.
+/// Every policy requires a chain of valid signatures that ends at an anchor (a trusted certificate). Its issuers have to be
+/// authorities, its names permitted, and its certificates within their validity (RFC 5280 §6). The anchor itself is trusted
+/// without checks.
 public enum TrustPolicy: Sendable, Hashable {
     /// No further requirements.
     case basic
-    /// In addition: the leaf is for servers and for this host (RFC 9525) unless it is nil, keys and signatures are strong
-    /// enough, no stapled response says "revoked", and a leaf that requires a staple (RFC 7633) has one.
+    /// In addition, the leaf is for servers and, unless `host` is nil, valid for that host (RFC 9525). Keys and signatures are
+    /// strong enough. A stapled OCSP response does not say "revoked", and a leaf that requires a response (RFC 7633) has one.
     case server(host: String?)
-    /// Like `server` without the checks of the staple, and with a leaf for clients.
+    /// Like `server`, except that the leaf is for clients, and a stapled response is neither required nor checked.
     case client(host: String?)
-    /// In addition: no certificate of the chain is revoked. Neither key usage nor name is checked.
+    /// In addition to the common requirements, no certificate of the chain is revoked. Neither key usage nor name is checked.
     case revocation(RevocationOptions)
 }
 

@@ -48,7 +48,7 @@ package final class SharedRevocationCache: RevocationCaching {
         cache.withLock { $0.answer(for: key, at: time) }
     }
 
-    package func keep(_ answer: RevocationAnswer, for key: RevocationKey, at time: UnixTime) {
-        cache.withLock { $0.keep(answer, for: key, at: time) }
+    package func store(_ answer: RevocationAnswer, for key: RevocationKey, at time: UnixTime) {
+        cache.withLock { $0.store(answer, for: key, at: time) }
     }
 }

@@ -34,13 +34,13 @@ import Testing
     func aFailedSendIsReportedAfterTheReceivedAlerts(_ version: TLSVersion) throws {
         let pair = try EnginePair(.test(version))
         _ = try pair.client.handshake()
-        pair.client.hasSendingFailed = true
+        pair.client.hasFailedToSend = true
         // No alert has arrived that could say why.
         #expect(throws: TLSError.wireFailed) { _ = try pair.client.handshake() }
 
         let alerted = try EnginePair(.test(version))
         _ = try alerted.client.handshake()
-        alerted.client.hasSendingFailed = true
+        alerted.client.hasFailedToSend = true
         alerted.toClient.put([21, 3, 3, 0, 2, 2, 80])
         #expect(throws: TLSError.alert(.internalError)) { _ = try alerted.client.handshake() }
     }

@@ -117,7 +117,7 @@ import Testing
 
     @Test func expiryIsInSeconds() throws {
         let (_, sessions) = try connect(try TLSClientContext(.test), try TLSServerContext(try .test()))
-        let expires = try #require(sessions.last?.expires.seconds)
+        let expires = try #require(sessions.last?.expirationTime.seconds)
         // Between 2020 and 2100, so the value is in seconds.
         #expect((1_577_836_800..<4_102_444_800).contains(expires))
     }

@@ -116,7 +116,7 @@ import Testing
     func bytesAreReadAfterAFailedWrite(_ version: TLSVersion) throws {
         let pair = try EnginePair.established(version)
         _ = try pair.server.write([9].span)
-        pair.client.hasSendingFailed = true
+        pair.client.hasFailedToSend = true
         #expect(throws: TLSError.wireFailed) { try pair.client.write([1].span) }
         #expect(try pair.read(client: true) == .bytes([9]))
     }

@@ -12,7 +12,7 @@ import Testing
     private func session(_ singleUse: Bool, expires: Int64) throws -> TLSSession {
         TLSSession(
             handle: unsafe try #require(OpenSSLHandle<SessionObject>(owning: SSL_SESSION_new())),
-            isSingleUse: singleUse, expires: UnixTime(seconds: expires), certificates: [],
+            isSingleUse: singleUse, expirationTime: UnixTime(seconds: expires), certificates: [],
             stapledResponse: nil)
     }
 
@@ -21,7 +21,7 @@ import Testing
         for expires in Int64(2001)...2003 { cache.put(try session(true, expires: expires), for: "a") }
         #expect(cache.count == 3)
         for expires in [Int64(2003), 2002, 2001] {
-            #expect(cache.take(for: "a", now: now)?.expires.seconds == expires)
+            #expect(cache.take(for: "a", now: now)?.expirationTime.seconds == expires)
         }
         #expect(cache.take(for: "a", now: now) == nil)
         #expect(cache.count == 0)
@@ -32,7 +32,7 @@ import Testing
         cache.put(try session(false, expires: 1500), for: "a")
         cache.put(try session(false, expires: 2000), for: "a")
         #expect(cache.count == 1)
-        for _ in 0..<3 { #expect(cache.take(for: "a", now: now)?.expires.seconds == 2000) }
+        for _ in 0..<3 { #expect(cache.take(for: "a", now: now)?.expirationTime.seconds == 2000) }
         #expect(cache.take(for: "a", now: UnixTime(seconds: 1999)) != nil)
         #expect(cache.take(for: "a", now: UnixTime(seconds: 2000)) == nil)
         #expect(cache.count == 0)
@@ -57,10 +57,10 @@ import Testing
     }
 
     @Test func limitsPerKeyAndInTotal() throws {
-        var cache = TLSSessionCache<Int>(perKey: 2, capacity: 5)
+        var cache = TLSSessionCache<Int>(limitPerKey: 2, capacity: 5)
         for expires in Int64(2001)...2003 { cache.put(try session(true, expires: expires), for: 0) }
         #expect(cache.count == 2)
-        #expect(cache.take(for: 0, now: now)?.expires.seconds == 2003)
+        #expect(cache.take(for: 0, now: now)?.expirationTime.seconds == 2003)
         for key in 1...4 { cache.put(try session(true, expires: 3000), for: key) }
         #expect(cache.count == 5)
         cache.put(try session(true, expires: 3000), for: 5)
@@ -72,10 +72,10 @@ import Testing
     }
 
     @Test func aCacheOfOneKeepsTheNewest() throws {
-        var cache = TLSSessionCache<Int>(perKey: 4, capacity: 1)
+        var cache = TLSSessionCache<Int>(limitPerKey: 4, capacity: 1)
         cache.put(try session(true, expires: 2001), for: 0)
         cache.put(try session(true, expires: 2002), for: 0)
         #expect(cache.count == 1)
-        #expect(cache.take(for: 0, now: now)?.expires.seconds == 2002)
+        #expect(cache.take(for: 0, now: now)?.expirationTime.seconds == 2002)
     }
 }

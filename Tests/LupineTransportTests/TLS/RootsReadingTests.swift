@@ -14,8 +14,8 @@ import Testing
 
     /// Returns the numbers of times that the profile's root files were read and parsed.
     private static func usage(_ profile: TLSProfile) throws -> [Int] {
-        let usage = try #require(profile.settings.context(withRoots: false)).store.usage
-        return [usage.filesRead, usage.parsed]
+        let usage = try #require(profile.settings.context(withRoots: false)).store.statistics
+        return [usage.filesRead, usage.certificatesParsed]
     }
 
     private static func status(_ sink: RecordingSink) -> Int? {

@@ -4,14 +4,16 @@ import Testing
 
 @testable import LupineTLS
 
-@Suite struct TrustGateTests {
-    private typealias Step = (event: TrustGate.Event, advice: TrustGate.Advice, state: TrustGate.State)
+@Suite struct TrustMachineTests {
+    private typealias Step = (
+        event: TrustMachine.Event, advice: TrustMachine.Advice, state: TrustMachine.State
+    )
 
     private func check(_ steps: [Step]) {
-        var gate = TrustGate()
+        var machine = TrustMachine()
         for (index, step) in steps.enumerated() {
-            #expect(gate.handle(step.event) == step.advice, "step \(index)")
-            #expect(gate.state == step.state, "step \(index)")
+            #expect(machine.handle(step.event) == step.advice, "step \(index)")
+            #expect(machine.state == step.state, "step \(index)")
         }
     }
 
@@ -22,14 +24,14 @@ import Testing
             (.chain(includesStaple: true), .wait, .stopped),
             (.chain(includesStaple: true), .wait, .stopped),
             (.wantsToSend, .wait, .stopped),
-            (.answer(.success(())), .proceed, .accepted),
+            (.verdict(.success(())), .proceed, .accepted),
             (.chain(includesStaple: true), .proceed, .accepted),
             (.wantsToSend, .proceed, .accepted),
             (.resumedWithoutChain, .proceed, .accepted),
         ])
         check([
             (.chain(includesStaple: true), .wait, .stopped),
-            (.answer(.failure(failure)), .refuse(failure), .refused(failure, from: .stopped)),
+            (.verdict(.failure(failure)), .refuse(failure), .refused(failure, from: .stopped)),
             (.chain(includesStaple: true), .refuse(failure), .refused(failure, from: .stopped)),
             (.wantsToSend, .refuse(failure), .refused(failure, from: .stopped)),
         ])
@@ -40,12 +42,12 @@ import Testing
             (.chain(includesStaple: false), .proceed, .readingFlight),
             (.wantsToSend, .wait, .flightRead),
             (.wantsToSend, .wait, .flightRead),
-            (.answer(.success(())), .proceed, .accepted),
+            (.verdict(.success(())), .proceed, .accepted),
         ])
         check([
             (.chain(includesStaple: false), .proceed, .readingFlight),
             (.wantsToSend, .wait, .flightRead),
-            (.answer(.failure(failure)), .refuse(failure), .refused(failure, from: .flightRead)),
+            (.verdict(.failure(failure)), .refuse(failure), .refused(failure, from: .flightRead)),
             (.resumedWithoutChain, .refuse(failure), .refused(failure, from: .flightRead)),
         ])
     }
@@ -55,20 +57,20 @@ import Testing
             (.wantsToSend, .proceed, .noChain),
             (.resumedWithoutChain, .wait, .resumed),
             (.wantsToSend, .proceed, .resumed),
-            (.answer(.success(())), .proceed, .accepted),
+            (.verdict(.success(())), .proceed, .accepted),
         ])
         check([
             (.resumedWithoutChain, .wait, .resumed),
-            (.answer(.failure(failure)), .refuse(failure), .refused(failure, from: .resumed)),
+            (.verdict(.failure(failure)), .refuse(failure), .refused(failure, from: .resumed)),
         ])
     }
 
     @Test func aSecondChainIsRefused() {
-        for first in [TrustGate.Event.chain(includesStaple: false), .resumedWithoutChain] {
-            for second in [TrustGate.Event.chain(includesStaple: true), .resumedWithoutChain] {
-                var gate = TrustGate()
-                _ = gate.handle(first)
-                guard case .refuse = gate.handle(second) else {
+        for first in [TrustMachine.Event.chain(includesStaple: false), .resumedWithoutChain] {
+            for second in [TrustMachine.Event.chain(includesStaple: true), .resumedWithoutChain] {
+                var machine = TrustMachine()
+                _ = machine.handle(first)
+                guard case .refuse = machine.handle(second) else {
                     Issue.record("the second chain was accepted")
                     continue
                 }
@@ -76,14 +78,14 @@ import Testing
         }
     }
 
-    @Test func needsAnswerAndAllowsOnlyAlerts() {
-        var gate = TrustGate()
-        #expect(!gate.needsAnswer && !gate.allowsOnlyAlerts)
-        _ = gate.handle(.chain(includesStaple: false))
-        #expect(!gate.needsAnswer && gate.allowsOnlyAlerts)
-        _ = gate.handle(.wantsToSend)
-        #expect(gate.needsAnswer && gate.allowsOnlyAlerts)
-        _ = gate.handle(.answer(.failure(failure)))
-        #expect(!gate.needsAnswer && gate.allowsOnlyAlerts)
+    @Test func needsVerdictAndAllowsOnlyAlerts() {
+        var machine = TrustMachine()
+        #expect(!machine.needsVerdict && !machine.allowsOnlyAlerts)
+        _ = machine.handle(.chain(includesStaple: false))
+        #expect(!machine.needsVerdict && machine.allowsOnlyAlerts)
+        _ = machine.handle(.wantsToSend)
+        #expect(machine.needsVerdict && machine.allowsOnlyAlerts)
+        _ = machine.handle(.verdict(.failure(failure)))
+        #expect(!machine.needsVerdict && machine.allowsOnlyAlerts)
     }
 }

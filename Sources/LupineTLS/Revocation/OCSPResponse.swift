@@ -2,18 +2,18 @@
 
 internal import CLupineOpenSSL
 
-/// OCSP (RFC 6960): the request about one certificate, and the verified response.
+/// A verified OCSP response about one certificate (RFC 6960). `request(about:issuer:)` creates the request for it.
 ///
-/// Only the certificate's issuer and responders to which it has delegated may sign (§4.2.2.2). A nonce is neither sent nor
-/// required, so that stapled and pre-produced responses are accepted; replay is limited by the response's validity. The response
-/// comes from the network: nothing in it is trusted before its signature is verified.
-struct OCSPAnswer {
+/// Only the certificate's issuer, and responders to which the issuer has delegated signing, may sign (§4.2.2.2). A nonce is
+/// neither sent nor required, so that stapled and pre-produced responses are accepted; the response's validity limits replay. The
+/// response comes from the network: nothing in it is trusted before its signature is verified.
+struct OCSPResponse {
     /// The largest response in bytes.
     static let sizeLimit = 64 << 10
-    /// The tolerated clock difference between both sides, in seconds.
-    static let skew: Int64 = 300
-    /// The validity of a response without nextUpdate, in seconds: a day, as in Mozilla's implementation.
-    static let ageWithoutNextUpdate: Int64 = 86_400
+    /// The tolerated difference between the clocks of both sides, in seconds. It extends each validity at both ends.
+    static let clockSkew: Int64 = 300
+    /// The validity of an answer without nextUpdate (the end of the validity), in seconds: a day, as in Mozilla's implementation.
+    static let defaultValidity: Int64 = 86_400
 
     /// The status of the certificate.
     let status: RevocationStatus
@@ -22,14 +22,15 @@ struct OCSPAnswer {
     /// The end of the validity, including the skew.
     let until: UnixTime
 
-    /// Returns the request to send; nil when OpenSSL fails. It identifies the certificate by SHA-1, which every responder
-    /// supports.
+    /// Returns the request for a response, in DER; nil when OpenSSL fails. It identifies the certificate by SHA-1, which every
+    /// responder supports.
     static func request(about certificate: Certificate, issuer: Certificate) -> [UInt8]? {
         guard let request = unsafe OCSP_REQUEST_new() else { return nil }
         defer { unsafe OCSP_REQUEST_free(request) }
         guard
-            let id = unsafe OCSP_cert_to_id(EVP_sha1(), certificate.handle.pointer, issuer.handle.pointer),
-            unsafe OCSP_request_add0_id(request, id) != nil
+            let identifier = unsafe OCSP_cert_to_id(
+                EVP_sha1(), certificate.handle.pointer, issuer.handle.pointer),
+            unsafe OCSP_request_add0_id(request, identifier) != nil
         else { return nil }
         let length = unsafe i2d_OCSP_REQUEST(request, nil)
         guard length > 0 else { return nil }
@@ -43,38 +44,38 @@ struct OCSPAnswer {
     init(
         _ bytes: [UInt8], about certificate: Certificate, issuer: Certificate, at time: UnixTime
     ) throws(RevocationProblem) {
-        guard bytes.count <= OCSPAnswer.sizeLimit else {
-            throw .tooLarge(limit: OCSPAnswer.sizeLimit, bytes: bytes.count)
+        guard bytes.count <= OCSPResponse.sizeLimit else {
+            throw .tooLarge(limit: OCSPResponse.sizeLimit, bytes: bytes.count)
         }
         OpenSSLErrors.clear()
         defer { OpenSSLErrors.clear() }
-        let basic = unsafe try OCSPAnswer.basicResponse(bytes)
+        let basic = unsafe try OCSPResponse.basicResponse(bytes)
         defer { unsafe OCSP_BASICRESP_free(basic) }
-        unsafe try OCSPAnswer.checkSignature(of: basic, issuer: issuer, at: time)
-        // The reason if no status in the response is usable.
+        unsafe try OCSPResponse.checkSignature(of: basic, issuer: issuer, at: time)
+        // A response may contain several statuses (SingleResponse). The problem is thrown if none of them is usable.
         var problem = RevocationProblem.otherCertificate
-        var good: OCSPAnswer?
+        var goodResponse: OCSPResponse?
         for index in 0..<max(unsafe OCSP_resp_count(basic), 0) {
             guard let single = unsafe OCSP_resp_get0(basic, index),
-                unsafe OCSPAnswer.isAbout(certificate, issuer, single)
+                unsafe OCSPResponse.isAbout(certificate, issuer, single)
             else { continue }
             do throws(RevocationProblem) {
-                let answer = try unsafe OCSPAnswer(single: single, at: time)
-                // A revocation wins over any other response.
-                guard answer.status == .good else {
-                    self = answer
+                let response = try unsafe OCSPResponse(single: single, at: time)
+                // The status `revoked` counts, even if another one is `good`.
+                guard response.status == .good else {
+                    self = response
                     return
                 }
-                good = good ?? answer
+                goodResponse = goodResponse ?? response
             } catch {
                 problem = error
             }
         }
-        guard let good else { throw problem }
-        self = good
+        guard let goodResponse else { throw problem }
+        self = goodResponse
     }
 
-    /// Reads one of the statuses in a response (SingleResponse).
+    /// Reads one of the statuses in a response (SingleResponse, RFC 6960 §4.2.1).
     private init(single: OpaquePointer, at time: UnixTime) throws(RevocationProblem) {
         // No critical extension is supported.
         guard unsafe OCSP_SINGLERESP_get_ext_by_critical(single, 1, -1) < 0 else { throw .malformed }
@@ -83,13 +84,13 @@ struct OCSPAnswer {
         var thisUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
         var nextUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
         let code = unsafe OCSP_single_get0_status(single, &reason, &revokedAt, &thisUpdate, &nextUpdate)
-        guard let begin = unsafe UnixTime(asn1: thisUpdate) else { throw .malformed }
-        // With a malformed nextUpdate, the response expires when it begins.
-        let window = unsafe try RevocationWindow(
-            from: begin, until: nextUpdate.map { unsafe UnixTime(asn1: $0) ?? begin })
-        guard window.contains(time) else { throw .outdated }
-        from = window.from
-        until = window.until
+        guard let start = unsafe UnixTime(asn1: thisUpdate) else { throw .malformed }
+        // With a malformed nextUpdate, the validity ends when it starts.
+        let validity = unsafe try RevocationValidity(
+            from: start, until: nextUpdate.map { unsafe UnixTime(asn1: $0) ?? start })
+        guard validity.contains(time) else { throw .outdated }
+        from = validity.from
+        until = validity.until
         switch code {
         case V_OCSP_CERTSTATUS_GOOD: status = .good
         case V_OCSP_CERTSTATUS_REVOKED:
@@ -100,9 +101,10 @@ struct OCSPAnswer {
         }
     }
 
-    /// Returns the signed part of a successful response; the caller frees it.
+    /// Parses a response, and returns its signed part (BasicOCSPResponse), which the caller frees. Throws if the responder
+    /// reports an error.
     private static func basicResponse(_ bytes: [UInt8]) throws(RevocationProblem) -> OpaquePointer {
-        let parsed = unsafe bytes.withUnsafeBufferPointer { buffer -> OpaquePointer? in
+        let parsedResponse = unsafe bytes.withUnsafeBufferPointer { buffer -> OpaquePointer? in
             var cursor = buffer.baseAddress
             guard let response = unsafe d2i_OCSP_RESPONSE(nil, &cursor, buffer.count) else { return nil }
             // No bytes may follow the response.
@@ -112,15 +114,15 @@ struct OCSPAnswer {
             }
             return unsafe response
         }
-        guard let response = unsafe parsed else { throw .malformed }
+        guard let response = unsafe parsedResponse else { throw .malformed }
         defer { unsafe OCSP_RESPONSE_free(response) }
         let status = unsafe OCSP_response_status(response)
         guard status == OCSP_RESPONSE_STATUS_SUCCESSFUL else { throw .responderRefused(status: Int(status)) }
-        // Extracting the basic response parses the keys of the responder's certificates. So explicit curve parameters are refused
-        // first: RFC 5480 §2.1.1 forbids them, and a peer can make them slow to parse. The check searches a re-encoding of the
-        // response, in which no string is split into segments.
-        let whole = unsafe OpenSSLEncoding.write { unsafe i2d_OCSP_RESPONSE(response, $0) }
-        guard unsafe lupine_has_explicit_curve(whole, whole.count) == 0 else { throw .malformed }
+        // Extracting the signed part parses the keys of the responder's certificates. Explicit curve parameters are refused
+        // before that: RFC 5480 §2.1.1 forbids them, and a peer can make them slow to parse. The check searches a new encoding of
+        // the response, because the peer's encoding may hide parameters in strings that are split into segments.
+        let encoding = unsafe OpenSSLEncoding.write { unsafe i2d_OCSP_RESPONSE(response, $0) }
+        guard unsafe lupine_has_explicit_curve(encoding, encoding.count) == 0 else { throw .malformed }
         guard let basic = unsafe OCSP_response_get1_basic(response) else { throw .malformed }
         guard unsafe isAtTheEnd(basic, of: bytes) else {
             unsafe OCSP_BASICRESP_free(basic)
@@ -129,8 +131,9 @@ struct OCSPAnswer {
         return unsafe basic
     }
 
-    /// Whether the response ends with the DER encoding of its signed part (X.690 section 10). OpenSSL verifies the signature over
-    /// a re-encoding of what it parsed, and so would miss encoding errors that it tolerates, such as a wrong bit in a tag.
+    /// Whether the response ends with the DER encoding of its signed part (X.690 §10). OpenSSL verifies the signature over a new
+    /// encoding of the parsed response. So without this check, a response with an encoding error that OpenSSL tolerates, such as
+    /// a wrong bit in a tag, would be accepted.
     private static func isAtTheEnd(_ basic: OpaquePointer, of bytes: [UInt8]) -> Bool {
         let encoding = unsafe OpenSSLEncoding.write { unsafe i2d_OCSP_BASICRESP(basic, $0) }
         return !encoding.isEmpty && bytes.suffix(encoding.count).elementsEqual(encoding)
@@ -145,8 +148,8 @@ struct OCSPAnswer {
         guard let certificates = unsafe lupine_sk_X509_new() else { throw .malformed }
         defer { unsafe lupine_sk_X509_free(certificates) }
         unsafe _ = lupine_sk_X509_push(certificates, issuer.handle.pointer)
-        // The signer's authorization, at the time of the evaluation, is checked before the signature: verifying with an
-        // unauthorized key, which a peer may have chosen to be slow, would cost too much.
+        // The signer's authorization is checked before the signature: an unauthorized signer may have chosen a key with which
+        // verifying is slow.
         var signerPointer: OpaquePointer?
         guard unsafe OCSP_resp_get0_signer(basic, &signerPointer, certificates) == 1,
             let signerPointer = unsafe signerPointer
@@ -154,17 +157,20 @@ struct OCSPAnswer {
             throw .badSignature
         }
         let signer = unsafe Certificate(OpenSSLHandle(sharing: signerPointer))
-        guard unsafe !usesWeakDigest(basic),
+        guard unsafe !usesWeakDigest(basic) else { throw .badSignature }
+        let isAuthorized =
             signer == issuer
-                || signer.signatureCost != nil && !signer.isCostlyToRead
-                    && isDelegate(signer, of: issuer, at: time),
+            || signer.signatureCost != nil && !signer.isCostlyToRead
+                && isDelegate(signer, of: issuer, at: time)
+        // NOVERIFY: OpenSSL verifies the signature, and not the signer's certificate, which has been checked above.
+        guard isAuthorized,
             unsafe OCSP_basic_verify(basic, certificates, nil, UInt(OCSP_NOVERIFY)) == 1
         else {
             throw .badSignature
         }
     }
 
-    /// Whether the issuer has certified the signer for OCSP signing, and that certificate is valid.
+    /// Whether the issuer has delegated OCSP signing to the signer with a certificate that is valid at this time.
     private static func isDelegate(_ signer: Certificate, of issuer: Certificate, at time: UnixTime) -> Bool {
         let flags = unsafe X509_get_extension_flags(signer.handle.pointer)
         let usages = unsafe X509_get_extended_key_usage(signer.handle.pointer)
@@ -178,7 +184,8 @@ struct OCSPAnswer {
         return unsafe X509_verify(signer.handle.pointer, key) == 1
     }
 
-    /// Whether the signature's digest is weak. False for an unknown algorithm, whose signature `OCSP_basic_verify` refuses.
+    /// Whether the digest of the response's signature is weak. False for an unknown signature algorithm, which
+    /// `OCSP_basic_verify` refuses.
     private static func usesWeakDigest(_ basic: OpaquePointer) -> Bool {
         var object: OpaquePointer?
         var digest: Int32 = 0
@@ -187,7 +194,7 @@ struct OCSPAnswer {
         return WeakDigest.includes(digest)
     }
 
-    /// Whether the response is about this certificate. The responder may have identified it with one of several digests.
+    /// Whether the status `single` is about this certificate. The responder may have identified it with one of several digests.
     private static func isAbout(_ certificate: Certificate, _ issuer: Certificate, _ single: OpaquePointer)
         -> Bool
     {

@@ -2,41 +2,44 @@
 
 /// The state machine of a client's connection from the arrival of the peer's chain to the verdict about it.
 ///
-/// With TLS 1.3, OpenSSL stops when it has the chain. With TLS 1.2, the stapled response follows the chain (RFC 6066 §8), so
-/// OpenSSL continues to the end of the server's flight, and the engine holds back OpenSSL's output until the verdict. A resumed
-/// handshake has no chain: the owner judges the chain of the session before the client sends anything else.
-struct TrustGate {
+/// The engine reports events, and obeys the returned advice. With TLS 1.3, OpenSSL stops when it has the chain. With TLS 1.2,
+/// the stapled OCSP response (the staple) follows the chain (RFC 6066 §8). So OpenSSL continues to the end of the server's flight
+/// (its group of handshake messages), and the engine holds back OpenSSL's output until the verdict. In a resumed handshake, the
+/// server sends no chain: the owner judges the chain of the session before the client sends anything else.
+struct TrustMachine {
+    /// The progress of the decision. An arrow in the comments lists the states that may follow.
     enum State: Hashable {
         case noChain  // -> stopped, readingFlight, resumed
-        case stopped  // -> accepted, refused; OpenSSL waits in its verification
-        case readingFlight  // -> flightRead; OpenSSL reads on, because the staple may follow
+        case stopped  // -> accepted, refused; OpenSSL waits in its verification of the chain
+        case readingFlight  // -> flightRead; OpenSSL continues reading: the staple may follow
         case flightRead  // -> accepted, refused; the server's flight is complete, output is held back
-        case resumed  // -> accepted, refused; the chain of an earlier handshake
+        case resumed  // -> accepted, refused; the owner judges the chain of an earlier handshake
         case accepted
         case refused(TrustFailure, from: Refusal)
     }
 
-    /// The state in which the chain was refused, which decides who sends the alert.
+    /// The state in which the owner refused the chain. It decides who sends the alert.
     enum Refusal: Hashable {
-        case stopped  // OpenSSL, with an encrypted alert
-        case flightRead  // the engine, with a plain alert: nothing of this side is encrypted yet
-        case resumed  // no alert; the handshake is complete, and the connection is closed
+        case stopped  // OpenSSL sends an encrypted alert
+        case flightRead  // the engine sends a plaintext alert, because this side does not encrypt yet
+        case resumed  // no alert; the handshake is complete, and the engine closes the connection
     }
 
     enum Event {
-        /// The peer's chain arrived; `includesStaple` is true with TLS 1.3.
+        /// The peer's chain has arrived. With TLS 1.3 it includes the stapled response.
         case chain(includesStaple: Bool)
         /// OpenSSL is about to send its next flight, or to choose the client certificate for it.
         case wantsToSend
-        /// The handshake was complete before a chain arrived, because it resumes a session.
+        /// The handshake is complete, and no chain has arrived, because the handshake resumes a session.
         case resumedWithoutChain
         /// The owner's verdict.
-        case answer(Result<Void, TrustFailure>)
+        case verdict(Result<Void, TrustFailure>)
     }
 
-    /// The answer to OpenSSL's callbacks.
+    /// What the engine's callbacks have to tell OpenSSL.
     enum Advice: Hashable {
         case proceed
+        /// Stop until the owner has given its verdict.
         case wait
         case refuse(TrustFailure)
     }
@@ -44,14 +47,14 @@ struct TrustGate {
     private(set) var state = State.noChain
 
     /// Whether the handshake waits for the owner's verdict.
-    var needsAnswer: Bool {
+    var needsVerdict: Bool {
         switch state {
         case .stopped, .flightRead, .resumed: true
         case .noChain, .readingFlight, .accepted, .refused: false
         }
     }
 
-    /// Whether only alerts may be sent.
+    /// Whether the engine may send alerts, but no other record.
     var allowsOnlyAlerts: Bool {
         switch state {
         case .readingFlight, .flightRead, .refused(_, from: .flightRead): true
@@ -59,7 +62,7 @@ struct TrustGate {
         }
     }
 
-    /// The only function that changes `state`.
+    /// Changes the state for an event, and returns the advice. No other function changes `state`.
     mutating func handle(_ event: Event) -> Advice {
         switch (state, event) {
         case (.noChain, .chain(includesStaple: true)):
@@ -75,16 +78,17 @@ struct TrustGate {
             state = .flightRead
             return .wait
         case (.stopped, .chain), (.stopped, .wantsToSend), (.flightRead, .wantsToSend): return .wait
-        case (.stopped, .answer(.success)), (.flightRead, .answer(.success)), (.resumed, .answer(.success)):
+        case (.stopped, .verdict(.success)), (.flightRead, .verdict(.success)),
+            (.resumed, .verdict(.success)):
             state = .accepted
             return .proceed
-        case (.stopped, .answer(.failure(let failure))):
+        case (.stopped, .verdict(.failure(let failure))):
             state = .refused(failure, from: .stopped)
             return .refuse(failure)
-        case (.flightRead, .answer(.failure(let failure))):
+        case (.flightRead, .verdict(.failure(let failure))):
             state = .refused(failure, from: .flightRead)
             return .refuse(failure)
-        case (.resumed, .answer(.failure(let failure))):
+        case (.resumed, .verdict(.failure(let failure))):
             state = .refused(failure, from: .resumed)
             return .refuse(failure)
         case (.noChain, .wantsToSend), (.resumed, .wantsToSend), (.accepted, .wantsToSend),
@@ -99,7 +103,7 @@ struct TrustGate {
             (.resumed, .resumedWithoutChain):
             // OpenSSL accepts only one chain in a handshake, so these do not occur.
             return .refuse(.refused("the peer's chain came twice"))
-        case (.noChain, .answer), (.readingFlight, .answer), (.accepted, .answer), (.refused, .answer):
+        case (.noChain, .verdict), (.readingFlight, .verdict), (.accepted, .verdict), (.refused, .verdict):
             preconditionFailure("nobody has asked for an answer about trust")
         }
     }
