@@ -48,8 +48,8 @@ extension NetworkSnapshot {
         // A route with several gateways has their interfaces in `choices`.
         func interfaceIndexes(_ routes: [Route]) -> [UInt32] {
             routes.flatMap { route -> [UInt32] in
-                if let interface = route.interface { return [interface] + route.choices }
-                return route.choices
+                if let interface = route.interface { return [interface] + route.nextHopInterfaces }
+                return route.nextHopInterfaces
             }
         }
         self.init(

@@ -69,7 +69,7 @@ final class TLSChannel {
     private func saveSessions() {
         guard let sessionSaver else { return }
         let sessions = engine.takeSessions()
-        if !sessions.isEmpty { sessionSaver.keep(sessions) }
+        if !sessions.isEmpty { sessionSaver.store(sessions) }
     }
 
     // MARK: sending

@@ -179,10 +179,10 @@ final class TLSHandshake: LoopChannel {
         guard let verifier else { return evaluate(trust, engine) }
         state = .awaitingVerdict(engine, trust)
         setAwaitingProgram(true)
-        let unanswered = (
+        let defaultAnswer = (
             verdict: PeerVerdict.refused(.refused("nobody has answered")), profile: TLSProfile?.none
         )
-        let reply = reply(unanswered: unanswered) { handshake, answer in
+        let reply = reply(default: defaultAnswer) { handshake, answer in
             handshake.receivedVerdict(answer.verdict, answer.profile)
         }
         verifier.judge(trust, host: peer.host, port: peer.port, under: profile) { verdict, profile in
@@ -242,10 +242,10 @@ final class TLSHandshake: LoopChannel {
 
     /// Returns a reply that delivers its answer on the loop.
     private func reply<Answer: Sendable>(
-        unanswered: Answer, _ deliver: @escaping @Sendable (TLSHandshake, Answer) -> Void
+        default defaultAnswer: Answer, _ deliver: @escaping @Sendable (TLSHandshake, Answer) -> Void
     ) -> LoopReply<Answer> {
         let bound = LoopBound(self, on: loop)
-        return LoopReply(unanswered: unanswered) { [loop] answer in
+        return LoopReply(default: defaultAnswer) { [loop] answer in
             // The result is ignored: a loop that has ended has closed this handshake.
             _ = loop.execute { deliver(bound.value, answer) }
         }
@@ -278,8 +278,8 @@ final class TLSHandshake: LoopChannel {
         hasAskedForIdentity = true
         state = .awaitingIdentity(engine)
         setAwaitingProgram(true)
-        let unanswered = (answer: IdentityAnswer.nobody, profile: TLSProfile?.none)
-        return reply(unanswered: unanswered) { handshake, answer in
+        let defaultAnswer = (answer: IdentityAnswer.nobody, profile: TLSProfile?.none)
+        return reply(default: defaultAnswer) { handshake, answer in
             handshake.receivedIdentity(answer.answer, answer.profile)
         }
     }

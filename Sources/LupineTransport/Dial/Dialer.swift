@@ -102,7 +102,7 @@ final class Dialer {
         }
         phase = .loadingContext
         let bound = LoopBound(self, on: loop)
-        profile.prepare { [loop] answer in
+        profile.loadContext { [loop] answer in
             // The result is ignored: if the loop has ended, nobody waits for the dial.
             _ = loop.execute { bound.value.contextLoadEnded(profile, answer) }
         }

@@ -122,7 +122,7 @@ package final class RawConnection: LoopChannel {
         }
         guard let context = profile.context else {
             let bound = LoopBound(self, on: loop)
-            return profile.prepare { [loop] answer in
+            return profile.loadContext { [loop] answer in
                 // The result is ignored: a loop that has ended has closed this connection.
                 _ = loop.execute { bound.value.contextLoadEnded(profile, answer, verifier, timeout) }
             }
