@@ -334,7 +334,7 @@ package final class Exchange: Sendable {
         // Also after success: with an early response, the source may still be producing a piece.
         content.abandon()
         stopWatch()
-        observation?.ended(result, metrics)
+        observation?.reportEnd(result, metrics)
         sink.exchangeEnded(result, metrics)
     }
 
@@ -423,8 +423,8 @@ package final class Exchange: Sendable {
 
 extension TransferObservation {
     /// Reports the start when the exchange is first submitted to the pool; later submissions are ignored.
-    func submitted(_ exchange: Exchange) {
-        submitted(at: exchange.began) { TransferStart(exchange, $0) }
+    func reportStart(of exchange: Exchange) {
+        reportStart(at: exchange.began) { TransferStart(exchange, $0) }
     }
 }
 
