@@ -60,6 +60,7 @@ final class ConnectRace {
         for action in machine.handle(event, at: loop.now) { perform(action) }
     }
 
+    /// Performs one action of the machine.
     private func perform(_ action: Machine.Action) {
         // An action before this one may have ended the race.
         guard report != nil else { return }
@@ -89,6 +90,7 @@ final class ConnectRace {
         attempts.indices.contains(id.rawValue) ? attempts[id.rawValue] : nil
     }
 
+    /// Starts an attempt.
     private func connect(_ id: Machine.AttemptID, to address: SocketAddress) {
         do throws(Errno) {
             let attempt = try ConnectAttempt(

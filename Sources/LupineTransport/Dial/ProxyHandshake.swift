@@ -83,6 +83,7 @@ final class ProxyHandshake: LoopChannel {
         }
     }
 
+    /// Returns the error to report for a failure of the channel.
     private func transportError(_ failure: ChannelFailure) -> TransportError {
         failure.transportError(host: proxy.host, port: proxy.port)
     }

@@ -100,6 +100,7 @@ package final class RawConnection: LoopChannel {
     /// Closes the sending half after the bytes sent so far; reading continues.
     package func closeWriting() { channel?.closeWriting() }
 
+    /// Returns the error to report for a failure of the channel.
     private func transportError(_ failure: ChannelFailure) -> TransportError {
         failure.transportError(host: origin.host, port: origin.port)
     }

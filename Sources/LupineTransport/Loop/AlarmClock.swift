@@ -81,23 +81,23 @@ package final class AlarmClock: Sendable {
 
     /// Runs the alarms that are due, and sets a timer for the next one. Called on the loop.
     private func runDue(ofTimerAt deadline: Instant, at now: Instant) {
-        let (due, next) = state.withLock { state -> ([Alarm], Instant?) in
-            let due = Self.popDueAlarms(of: &state, at: now)
+        let (dueAlarms, nextDeadline) = state.withLock { state -> ([Alarm], Instant?) in
+            let dueAlarms = Self.popDueAlarms(of: &state, at: now)
             state.timerCount -= 1
             // If a timer for an earlier time has been set meanwhile, that timer sets the next one.
-            guard state.earliestTimer == deadline else { return (due, nil) }
+            guard state.earliestTimer == deadline else { return (dueAlarms, nil) }
             state.earliestTimer = state.alarms.next ?? .distantFuture
-            return (due, state.alarms.next)
+            return (dueAlarms, state.alarms.next)
         }
-        if let next { setTimer(at: next) }
-        for alarm in due { alarm.run() }
+        if let nextDeadline { setTimer(at: nextDeadline) }
+        for alarm in dueAlarms { alarm.run() }
     }
 
     /// Removes and returns the alarms that are due.
     private static func popDueAlarms(of state: inout State, at now: Instant) -> [Alarm] {
-        var due: [Alarm] = []
-        while let alarm = state.alarms.popDue(at: now) { due.append(alarm) }
-        return due
+        var dueAlarms: [Alarm] = []
+        while let alarm = state.alarms.popDue(at: now) { dueAlarms.append(alarm) }
+        return dueAlarms
     }
 
     // MARK: Without a loop
@@ -127,17 +127,17 @@ package final class AlarmClock: Sendable {
             let hasLoop = loopOfTimers() != nil
             let now = MonotonicClock().now()
             // Once there is a loop, the thread ends, and the timer that it sets below runs the alarms that are due.
-            let (due, next, hasEnded) = state.withLock { state -> ([Alarm], Instant?, Bool) in
-                let due = hasLoop ? [] : Self.popDueAlarms(of: &state, at: now)
-                let next = state.alarms.next
-                guard hasLoop || next == nil else { return (due, nil, false) }
+            let (dueAlarms, nextDeadline, mustEnd) = state.withLock { state -> ([Alarm], Instant?, Bool) in
+                let dueAlarms = hasLoop ? [] : Self.popDueAlarms(of: &state, at: now)
+                let nextDeadline = state.alarms.next
+                guard hasLoop || nextDeadline == nil else { return (dueAlarms, nil, false) }
                 state.hasThread = false
-                state.earliestTimer = next ?? .distantFuture
-                return (due, next, true)
+                state.earliestTimer = nextDeadline ?? .distantFuture
+                return (dueAlarms, nextDeadline, true)
             }
-            if let next { setTimer(at: next) }
-            for alarm in due { alarm.run() }
-            if hasEnded { return }
+            if let nextDeadline { setTimer(at: nextDeadline) }
+            for alarm in dueAlarms { alarm.run() }
+            if mustEnd { return }
         }
     }
 }

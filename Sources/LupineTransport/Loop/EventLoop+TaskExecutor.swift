@@ -15,6 +15,6 @@ extension EventLoop: TaskExecutor {
         if !isAccepted { Self.runOnGlobalExecutor(job) }
     }
 
-    /// Runs a job on Swift's global executor, because its loop no longer can.
+    /// Runs a job on Swift's global executor, because its loop is ending or has ended.
     static func runOnGlobalExecutor(_ job: UnownedJob) { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
 }

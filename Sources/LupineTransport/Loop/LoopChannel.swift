@@ -48,6 +48,6 @@ package enum TimerReason: Hashable, Sendable {
 
 /// Receives the end of a timer. The loop makes the call on its thread.
 package protocol TimerTarget: AnyObject {
-    /// The timer that was set with `tag` has ended; its token is no longer valid.
+    /// The timer that was set with `tag` has ended, and its token identifies no timer.
     func timerEnded(tag: Int, reason: TimerReason)
 }

@@ -106,6 +106,7 @@ package final class TransferObservation: Sendable {
                     metrics: TransferMetrics(metrics, decoded: metrics.responseContentBytes))))
     }
 
+    /// Passes an event to the reporter.
     private func report(_ event: TransferEvent) { reporter.report(event, of: transfer.id) }
 }
 

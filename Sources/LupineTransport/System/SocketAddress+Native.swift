@@ -63,7 +63,7 @@ extension SocketAddress {
     private init?(_ storage: sockaddr_storage, length: Int) {
         var storage = storage
         let family = Int32(storage.ss_family)
-        let parsed: SocketAddress? = unsafe withUnsafeBytes(of: &storage) { bytes in
+        let address: SocketAddress? = unsafe withUnsafeBytes(of: &storage) { bytes in
             switch family {
             case AF_INET where length >= MemoryLayout<sockaddr_in>.size:
                 let native = unsafe bytes.load(as: sockaddr_in.self)
@@ -93,8 +93,8 @@ extension SocketAddress {
                 return nil
             }
         }
-        guard let parsed else { return nil }
-        self = parsed
+        guard let address else { return nil }
+        self = address
     }
 
     /// Writes the address as a `sockaddr` and returns its length.

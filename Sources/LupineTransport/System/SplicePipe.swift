@@ -47,5 +47,5 @@ package struct SplicePipe: ~Copyable, Sendable {
     }
 }
 
-/// The kernel moves pages instead of copying them if it can, and does not block.
-private let spliceFlags = lupine_splice_move | lupine_splice_nonblock
+/// The flags of `splice`: the kernel moves pages instead of copying them if it can, and does not block.
+private var spliceFlags: UInt32 { lupine_splice_move | lupine_splice_nonblock }

@@ -42,9 +42,9 @@
             let key = Key(thread: NativeThread.current, call: call)
             let fault = faults.withLock { faults -> Errno? in
                 guard var errors = faults[key], !errors.isEmpty else { return nil }
-                let first = errors.removeFirst()
+                let error = errors.removeFirst()
                 faults[key] = errors.isEmpty ? nil : errors
-                return first
+                return error
             }
             if fault != nil { unusedCount.subtract(1, ordering: .relaxed) }
             return fault

@@ -335,6 +335,7 @@ enum Syscalls {
 
     // MARK: Time
 
+    /// Returns the time of the monotonic clock.
     static func monotonicNanoseconds() -> Int64 {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)

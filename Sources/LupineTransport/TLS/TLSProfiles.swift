@@ -47,7 +47,7 @@ package final class TLSProfiles: Sendable {
                 state.entries[key]?.lastUse = use
                 return (entry.profile, nil)
             }
-            var removed: Entry?
+            var removedEntry: Entry?
             // Profiles that differ only in the evaluator share the loaded context.
             let settings =
                 state.entries.first { $0.key.configuration == configuration }?.value.profile.settings
@@ -55,11 +55,11 @@ package final class TLSProfiles: Sendable {
             if state.entries.count >= limit,
                 let leastRecent = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse })?.key
             {
-                removed = state.entries.removeValue(forKey: leastRecent)
+                removedEntry = state.entries.removeValue(forKey: leastRecent)
             }
             let profile = TLSProfile(settings, trust: trust, revocation: revocation, identitySource: nil)
             state.entries[key] = Entry(profile: profile, lastUse: use)
-            return (profile, removed)
+            return (profile, removedEntry)
         }
         return profile
     }

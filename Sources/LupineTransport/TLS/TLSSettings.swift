@@ -130,8 +130,8 @@ package final class TLSSettings: Sendable {
             return waiters
         }
         let isLoaded = context.store.isLoaded
-        let remaining = waiters.filter { $0.withRoots && !isLoaded }
-        state = remaining.isEmpty ? .made(context) : .reading(context, remaining)
+        let waitersForRoots = waiters.filter { $0.withRoots && !isLoaded }
+        state = waitersForRoots.isEmpty ? .made(context) : .reading(context, waitersForRoots)
         return waiters.filter { !$0.withRoots || isLoaded }
     }
 }

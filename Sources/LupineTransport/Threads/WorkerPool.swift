@@ -126,10 +126,10 @@ package final class WorkerPool: Sendable {
         var work = work
         while true {
             work()
-            let finished = ticket
+            let finishedTicket = ticket
             let now = clock.now()
             let next = state.withLock { state -> (ticket: Ticket, work: WorkQueue.Work)? in
-                state.running[finished] = nil
+                state.running[finishedTicket] = nil
                 guard let next = state.queue.popFirst() else { return nil }
                 state.running[next.ticket] = now
                 return next

@@ -210,6 +210,7 @@ package struct TransferDeadlines: Hashable, Sendable {
     /// `whole` is the least specific.
     package var next: (instant: Instant, timeout: TransferTimeout)? {
         var earliest: (instant: Instant, timeout: TransferTimeout)?
+        // Replaces `earliest` if a time-out that runs since this instant expires before it.
         func consider(_ since: Instant, _ interval: Interval?, _ timeout: TransferTimeout) {
             guard let interval else { return }
             let instant = since + interval

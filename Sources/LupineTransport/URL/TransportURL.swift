@@ -115,15 +115,16 @@ public struct TransportURL: Sendable {
         let bytes = try Self.validatedBytes(of: reference)
         let parsed = URIReference(bytes)
         if parsed.scheme != nil {
-            let target = try TransportURL(parsed)
+            // The reference is an absolute URL.
+            let absolute = try TransportURL(parsed)
             return TransportURL(
-                scheme: target.scheme, authority: target.authority,
-                path: URIReference.removeDotSegments(target.writtenPath.utf8), query: target.query?.utf8)
+                scheme: absolute.scheme, authority: absolute.authority,
+                path: URIReference.removeDotSegments(absolute.writtenPath.utf8), query: absolute.query?.utf8)
         }
         try Self.validate(parsed)
-        if let text = parsed.authority {
+        if let authority = parsed.authority {
             return TransportURL(
-                scheme: scheme, authority: try Self.parseAuthority(text, scheme: scheme),
+                scheme: scheme, authority: try Self.parseAuthority(authority, scheme: scheme),
                 path: URIReference.removeDotSegments(parsed.path), query: parsed.query)
         }
         guard !parsed.path.isEmpty else {
@@ -131,11 +132,11 @@ public struct TransportURL: Sendable {
             let query = parsed.query.map { Array($0) } ?? self.query.map { Array($0.utf8) }
             return TransportURL(scheme: scheme, authority: authority, path: writtenPath.utf8, query: query)
         }
-        let merged =
+        let fullPath =
             parsed.path.first == UInt8(ascii: "/")
             ? Array(parsed.path) : URIReference.merge(base: path.utf8, reference: parsed.path)
         return TransportURL(
-            scheme: scheme, authority: authority, path: URIReference.removeDotSegments(merged),
+            scheme: scheme, authority: authority, path: URIReference.removeDotSegments(fullPath),
             query: parsed.query)
     }
 
