@@ -5,8 +5,8 @@ import LupineTLS
 /// The connections that may carry requests to other origins than the one they were opened for, by the address of their peer
 /// (connection reuse, RFC 9113 §9.1.1).
 ///
-/// A connection qualifies if it speaks HTTP/2 over TLS without a proxy, if the peer's certificate has passed the default
-/// evaluation without an evaluator of the program, and if no client certificate was sent. The peer is then authenticated for
+/// A connection qualifies if it speaks HTTP/2 over TLS without a proxy, and if no client certificate was sent. The peer's
+/// certificate must have passed the default evaluation, without an evaluator of the program. The peer is then authenticated for
 /// every name in its certificate. Another origin may use the connection if it has the same TLS profile and the same local
 /// binding, and if its name resolves to the same address. If the profile has a `PeerVerifier`, that must also be certain to
 /// accept the peer by default (`PeerVerifier.acceptsByDefault`).

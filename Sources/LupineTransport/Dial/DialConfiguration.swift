@@ -49,8 +49,8 @@ package struct DialConfiguration: Sendable {
         return proxy.kind != .socks5 && origin.scheme == .http && !tunnelsToPlainOrigins
     }
 
-    /// Returns an error if the negotiated protocol is none of the configured versions, or if it is HTTP/2 over a TLS version or
-    /// cipher that HTTP/2 does not allow (RFC 9113 §9.2); nil otherwise.
+    /// Returns an error if the negotiated protocol is none of the configured versions; nil otherwise. HTTP/2 is also an error
+    /// over a TLS version or cipher suite that it does not allow (RFC 9113 §9.2).
     func versionError(of details: TLSDetails) -> TLSError? {
         // HTTP/1.1 alone needs no negotiated protocol.
         guard versions.contains(.http2) else { return nil }

@@ -72,8 +72,8 @@ final class Dialer {
     /// Starts the dial. It ends with `cancelled` if an offered connection serves instead.
     ///
     /// - Parameters:
-    ///   - claim: Called at most once, when the peer is to be verified, and only if the origin's TLS profile asks the exchange
-    ///     about trust or the client's identity (`TLSProfile.questions`), or has an evaluator or identity source of the program.
+    ///   - claim: Called at most once, when the peer has to be verified. Called only if the origin's TLS profile asks the
+    ///     exchange (`TLSProfile.questions`), or if the profile has an evaluator or identity source of the program.
     ///   - offer: Gives access to pooled connections that may be used instead of a new one; nil for none.
     ///   - report: Called once with the result; if `cancel(_:)` ends the dial, with the error passed to it.
     func start(

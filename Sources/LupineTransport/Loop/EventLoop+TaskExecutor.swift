@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A loop runs jobs of the program's Swift tasks. They run in the order in which they were enqueued, after the events of a turn
+/// A loop runs jobs of the program's Swift tasks, in the order in which they were enqueued. Jobs run after the events of a turn
 /// (one pass of the loop), and never inside a read or a callback of a connection.
 ///
 /// A turn first handles its events. It then runs the jobs that are enqueued at that time, for at most 5 ms. The remaining jobs,

@@ -3,8 +3,8 @@
 public import LupineHTTP
 public import LupineTLS
 
-/// The time of each step of a request, counted from the moment at which the request was submitted, and the numbers of octets that
-/// were sent and received.
+/// The time of each step of a request, and the numbers of octets that were sent and received. Times are counted from the moment
+/// at which the request was submitted.
 ///
 /// A step that did not happen has no time. For example, a reused connection was not dialled. The names are those of
 /// `URLSessionTaskTransactionMetrics`.

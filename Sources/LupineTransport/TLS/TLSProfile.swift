@@ -9,8 +9,9 @@ package import LupineTLS
 /// sessions of their own profile. `TLSProfiles` returns the same profile for equal settings, so that they share connections. Any
 /// thread may use a profile.
 package final class TLSProfile: Sendable {
-    /// Chooses the client certificate for a server that requests one. The transport calls it on a loop. It calls `reply` once,
-    /// from any thread, with nil for no certificate. If it releases `reply` without a call, no certificate is presented.
+    /// Chooses the client certificate for a server that requests one. The transport calls the closure on a loop. The
+    /// closure must call `reply` once, from any thread, with nil for no certificate. If it releases `reply` without a call, no
+    /// certificate is presented.
     package typealias IdentitySource =
         @Sendable (
             _ request: TLSIdentityRequest, _ host: String, _ port: UInt16,
