@@ -237,7 +237,7 @@ final class Dialer {
 
     private func raceEnded(_ outcome: ConnectRace.Outcome) {
         switch outcome {
-        case .connected(let attempt): connected(attempt)
+        case .connected(let attempt): useSocket(of: attempt)
         case .unreachable(let failures): endUnreachable(failures)
         case .failed(let error): end(.failure(error))
         }
@@ -266,7 +266,7 @@ final class Dialer {
     private func connectEnded(_ error: Errno?) {
         guard case .connecting(let attempt?) = phase else { return }
         if let error { return endUnreachable([ConnectFailure(address: attempt.address, error: error)]) }
-        connected(attempt)
+        useSocket(of: attempt)
     }
 
     private func endUnreachable(_ failures: [ConnectFailure]) {
@@ -276,7 +276,7 @@ final class Dialer {
         end(.failure(.proxyUnreachable(proxy: proxy.description, failures)))
     }
 
-    private func connected(_ attempt: ConnectAttempt) {
+    private func useSocket(of attempt: ConnectAttempt) {
         // `registration` is read first, because `takeSocket` sets it to nil.
         guard let registration = attempt.registration, let socket = attempt.takeSocket() else {
             return end(.failure(.shutDown))

@@ -30,10 +30,12 @@ package final class RawConnection: LoopChannel {
     private var mayWrite = true
     /// The running TLS handshake. It owns the socket; `channel` is nil meanwhile.
     private var handshake: TLSHandshake?
+    /// The timer of the handshake's time-out.
     private var handshakeTimer: EventLoop.TimerToken?
     private var isClosed = false
     /// How many more bytes of the peer are read and dropped; nil before `closeGently`.
     private var lingerBudget: Int?
+    /// Closes the connection `lingerTime` after `closeGently`.
     private var lingerTimer: EventLoop.TimerToken?
 
     /// How many bytes a peer may still send after `closeGently`: 1 MiB.

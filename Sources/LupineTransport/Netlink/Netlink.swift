@@ -79,7 +79,7 @@ package enum NetlinkError: Error, Hashable, Sendable {
 package enum Netlink {
     /// One message, with the port and sequence number that distinguish a reply from a notification.
     package struct Message: Hashable, Sendable {
-        /// The port of the requester; 0 for notifications.
+        /// The port of the requester. In a notification, 0 or the port of the process that caused the change.
         package var port: UInt32
         /// The sequence number of the request.
         package var sequence: UInt32
@@ -104,8 +104,7 @@ package enum Netlink {
     package static func messages(in datagram: Span<UInt8>) throws(NetlinkError) -> [Message] {
         var messages: [Message] = []
         var offset = 0
-        // The header (`nlmsghdr`) has the length at offset 0, the type at 4, flags at 6, the sequence number at 8, the port at
-        // 12.
+        // Offsets in the header (`nlmsghdr`): the length is at 0, the type at 4, the sequence number at 8, the port at 12.
         while offset < datagram.count {
             let available = datagram.count - offset
             guard available >= headerLength else {
