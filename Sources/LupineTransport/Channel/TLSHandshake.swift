@@ -279,8 +279,8 @@ final class TLSHandshake: LoopChannel {
         state = .awaitingIdentity(engine)
         setAwaitingProgram(true)
         let defaultAnswer = (answer: IdentityAnswer.nobody, profile: TLSProfile?.none)
-        return reply(default: defaultAnswer) { handshake, answer in
-            handshake.receivedIdentity(answer.answer, answer.profile)
+        return reply(default: defaultAnswer) { handshake, choice in
+            handshake.receivedIdentity(choice.answer, choice.profile)
         }
     }
 

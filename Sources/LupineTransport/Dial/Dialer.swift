@@ -121,8 +121,7 @@ final class Dialer {
         case .success: loadContexts()
         case .failure(let error):
             let proxy = profile == origin.tls ? nil : origin.proxy
-            let host = proxy?.host ?? origin.host
-            end(.failure(.tls(host: host, port: proxy?.port ?? origin.port, error)))
+            end(.failure(.tls(host: proxy?.host ?? origin.host, port: proxy?.port ?? origin.port, error)))
         }
     }
 
@@ -157,6 +156,7 @@ final class Dialer {
 
     // MARK: Look-up
 
+    /// Looks up the addresses of the origin or its proxy.
     private func lookUp(host: String, port: UInt16) {
         let lookUpStart = loop.now
         // Overrides and IP literals need no look-up.
@@ -228,13 +228,12 @@ final class Dialer {
         if addresses.count == 1 { return connect(to: addresses[0]) }
         let race = ConnectRace(
             to: addresses, binding: origin.localBinding, configuration: configuration, on: loop
-        ) { outcome in
-            self.raceEnded(outcome)
-        }
+        ) { outcome in self.raceEnded(outcome) }
         phase = .racing(race)
         race.start()
     }
 
+    /// Continues with the connection that has won the race, or ends the dial.
     private func raceEnded(_ outcome: ConnectRace.Outcome) {
         switch outcome {
         case .connected(let attempt): useSocket(of: attempt)
@@ -250,9 +249,7 @@ final class Dialer {
             let attempt = try ConnectAttempt(
                 address, binding: origin.localBinding,
                 clientSpeaksFirst: !configuration.keepsFirstOriginBytes, on: loop
-            ) { error in
-                self.connectEnded(error)
-            }
+            ) { error in self.connectEnded(error) }
             phase = .connecting(attempt)
         } catch {
             if case .outOfDescriptors = TransportError(connecting: address, error) {
@@ -263,12 +260,14 @@ final class Dialer {
         }
     }
 
+    /// Continues with the connection to the only address, or ends the dial.
     private func connectEnded(_ error: Errno?) {
         guard case .connecting(let attempt?) = phase else { return }
         if let error { return endUnreachable([ConnectFailure(address: attempt.address, error: error)]) }
         useSocket(of: attempt)
     }
 
+    /// Ends the dial, because no address could be connected to.
     private func endUnreachable(_ failures: [ConnectFailure]) {
         guard let proxy = origin.proxy else {
             return end(.failure(.unreachable(host: origin.host, port: origin.port, failures)))
@@ -276,6 +275,7 @@ final class Dialer {
         end(.failure(.proxyUnreachable(proxy: proxy.description, failures)))
     }
 
+    /// Takes the socket over from an attempt that has connected.
     private func useSocket(of attempt: ConnectAttempt) {
         // `registration` is read first, because `takeSocket` sets it to nil.
         guard let registration = attempt.registration, let socket = attempt.takeSocket() else {
@@ -436,7 +436,7 @@ final class Dialer {
         }
     }
 
-    /// Makes the time-out of a TLS handshake that begins or continues now the current limit.
+    /// Makes the time-out of a TLS handshake the current limit, counted from now.
     private func startHandshakeLimit() {
         limit = configuration.tlsHandshakeTimeout.map { (loop.now + $0, .tlsHandshake) }
         setLimitTimer()
