@@ -8,6 +8,7 @@ internal import Synchronization
 /// need not be woken. Every change of the holder is one atomic exchange, so at most one thread uses the state at any time. Only
 /// the loop's own thread ever waits for a borrowed loop, and only while the borrower's short work runs.
 final class LoopAccess: Sendable {
+    /// The thread that may use the state at present.
     private let holder = Atomic<LoopHolder>(.loop)
     /// The borrower signals it after its work, if the loop's thread waits for that.
     private let borrowEnded = Semaphore()
@@ -17,7 +18,7 @@ final class LoopAccess: Sendable {
 
     /// Called by the loop's thread when it has slept. Returns when no other thread uses the loop's state.
     func didSleep() {
-        if change(by: .wakes) == .callerBeforeLoop { borrowEnded.waitOnLoop() }
+        if change(by: .wakes) == .borrowerBeforeLoop { borrowEnded.waitOnLoop() }
     }
 
     /// Borrows the loop for the calling thread, if the loop sleeps. Otherwise returns false, without waiting.
@@ -50,9 +51,9 @@ enum LoopHolder: UInt8, AtomicRepresentable, CaseIterable {
     /// No thread: the loop's own thread sleeps.
     case nobody
     /// Another thread, which has borrowed the loop.
-    case caller
+    case borrower
     /// Another thread, which has borrowed the loop. The loop's own thread has woken and waits for it.
-    case callerBeforeLoop
+    case borrowerBeforeLoop
 
     /// An event that changes the holder.
     enum Event: CaseIterable {
@@ -70,17 +71,17 @@ enum LoopHolder: UInt8, AtomicRepresentable, CaseIterable {
     func next(after event: Event) -> LoopHolder? {
         switch (self, event) {
         case (.loop, .sleeps): .nobody
-        case (.nobody, .borrowed): .caller
+        case (.nobody, .borrowed): .borrower
         case (.nobody, .wakes): .loop
-        case (.caller, .givenBack): .nobody
-        case (.caller, .wakes): .callerBeforeLoop
-        case (.callerBeforeLoop, .givenBack): .loop
+        case (.borrower, .givenBack): .nobody
+        case (.borrower, .wakes): .borrowerBeforeLoop
+        case (.borrowerBeforeLoop, .givenBack): .loop
         // The loop is in use.
-        case (.loop, .borrowed), (.caller, .borrowed), (.callerBeforeLoop, .borrowed): nil
+        case (.loop, .borrowed), (.borrower, .borrowed), (.borrowerBeforeLoop, .borrowed): nil
         // Impossible: only the loop's thread sleeps and wakes, alternately, and only a borrower gives back.
         case (.loop, .wakes), (.loop, .givenBack), (.nobody, .sleeps), (.nobody, .givenBack),
-            (.caller, .sleeps),
-            (.callerBeforeLoop, .sleeps), (.callerBeforeLoop, .wakes):
+            (.borrower, .sleeps),
+            (.borrowerBeforeLoop, .sleeps), (.borrowerBeforeLoop, .wakes):
             nil
         }
     }

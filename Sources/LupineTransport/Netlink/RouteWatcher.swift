@@ -141,6 +141,7 @@ package final class RouteWatcher: LoopChannel {
         listener(.ended(nil))
     }
 
+    /// Handles datagrams until there are no more, or until the listener has closed the watch.
     package func channelReady(_ readiness: Readiness) {
         while registration != nil {
             do throws(Errno) {
@@ -156,6 +157,7 @@ package final class RouteWatcher: LoopChannel {
     private func handle(_ result: NetlinkSocket.ReceiveResult) {
         switch result {
         case .nothing:
+            // Impossible: `receive` returns nil instead.
             break
         case .lost:
             handleOverrun()

@@ -60,6 +60,7 @@ package final class TransferReporter: Sendable {
 
         private let observers: [any TransferObserver]
         private let state = Lock(State())
+        /// The thread waits for it when there are no entries.
         private let semaphore = Semaphore()
 
         init(_ observers: [any TransferObserver]) { self.observers = observers }
@@ -89,20 +90,20 @@ package final class TransferReporter: Sendable {
             do throws(Errno) {
                 try NativeThread.startDetached(name: "lupine-observer") { self.run() }
             } catch {
-                Task.detached { self.runOnce() }
+                Task.detached { self.runUntilEmpty() }
             }
         }
 
         /// The body of the thread.
         private func run() {
             while true {
-                let step = state.withLock { state -> NextStep in
+                let nextStep = state.withLock { state -> NextStep in
                     if let batch = Self.takeBatch(&state) { return .deliver(batch) }
                     if state.isClosed { return .end }
                     state.waitsForSignal = true
                     return .wait
                 }
-                switch step {
+                switch nextStep {
                 case .deliver(let batch): deliver(batch)
                 case .wait: semaphore.wait()
                 case .end: return
@@ -111,7 +112,7 @@ package final class TransferReporter: Sendable {
         }
 
         /// The body of the task that replaces the thread: delivers entries until none is waiting.
-        private func runOnce() {
+        private func runUntilEmpty() {
             while true {
                 let batch = state.withLock { state -> [Entry]? in
                     let batch = Self.takeBatch(&state)

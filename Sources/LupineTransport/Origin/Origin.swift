@@ -9,6 +9,7 @@ package struct Origin: Hashable, Sendable {
     /// The scheme of requests to this origin.
     package enum Scheme: UInt8, Sendable { case http, https }
 
+    /// The properties of an origin. All copies of an origin share them.
     private final class Storage: Sendable {
         let scheme: Scheme
         let host: String

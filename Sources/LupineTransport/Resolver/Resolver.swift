@@ -75,6 +75,7 @@ package final class Resolver: Sendable {
     }
 
     private let configuration: Configuration
+    /// Finds the addresses of a name; blocks.
     private let lookUpFunction: SystemResolver.LookUpFunction
     private let pool: WorkerPool
     private let clock: any TransportClock

@@ -206,14 +206,14 @@ public enum IPAddress: Hashable, Sendable {
 
     /// The bytes of the address in network order: four or sixteen.
     package var octets: [UInt8] {
-        func octets(_ value: some FixedWidthInteger) -> [UInt8] {
+        func bigEndianBytes(_ value: some FixedWidthInteger) -> [UInt8] {
             stride(from: value.bitWidth - 8, through: 0, by: -8).map {
                 UInt8(truncatingIfNeeded: value >> $0)
             }
         }
         return switch self {
-        case .v4(let address): octets(address.rawValue)
-        case .v6(let address): octets(address.high) + octets(address.low)
+        case .v4(let address): bigEndianBytes(address.rawValue)
+        case .v6(let address): bigEndianBytes(address.high) + bigEndianBytes(address.low)
         }
     }
 

@@ -15,7 +15,9 @@
         /// The unused faults of each thread and system call, in the order in which they are thrown.
         private static let faults = Lock<[Key: [Errno]]>([:])
 
+        /// A system call of one thread.
         private struct Key: Hashable {
+            /// The number of the thread (`NativeThread.current`).
             let thread: UInt
             let call: Syscall
         }

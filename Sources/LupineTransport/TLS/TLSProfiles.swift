@@ -8,6 +8,7 @@ package import LupineTLS
 /// The number of profiles is limited, because a program that creates a new evaluator for every request gets a new profile each
 /// time. Beyond the limit, the least recently used profile is removed; its connections continue. Any thread may call.
 package final class TLSProfiles: Sendable {
+    /// The settings that a profile belongs to.
     private struct Key: Hashable, Sendable {
         let configuration: TLSConfiguration
         let trust: TrustEvaluator
