@@ -25,15 +25,16 @@ enum AddressLookUp {
         defer { unsafe freeaddrinfo(list) }
 
         var addresses: [SocketAddress] = []
-        var next = unsafe list
-        while let entry = unsafe next, addresses.count < addressLimit {
+        // The entry to convert next in the linked list.
+        var nextEntry = unsafe list
+        while let entry = unsafe nextEntry, addresses.count < addressLimit {
             if let native = unsafe entry.pointee.ai_addr,
                 let address = unsafe SocketAddress(native, length: Int(entry.pointee.ai_addrlen)),
                 !addresses.contains(address)
             {
                 addresses.append(address)
             }
-            unsafe next = entry.pointee.ai_next
+            unsafe nextEntry = entry.pointee.ai_next
         }
         guard !addresses.isEmpty else { throw .noAddress }
         return addresses

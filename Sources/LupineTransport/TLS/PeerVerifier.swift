@@ -42,7 +42,7 @@ package enum PeerVerdict: Hashable, Sendable {
     case acceptedUnchecked
     /// The peer is not trusted.
     case refused(TrustFailure)
-    /// The profile's evaluator decides.
+    /// The verifier leaves the decision to the profile's evaluator.
     case byDefault
     /// The exchange was cancelled.
     case cancelled

@@ -6,7 +6,7 @@ package import LupineTLS
 package struct RevocationSupport: Sendable {
     /// Fetches OCSP responses and CRLs; nil to fetch none.
     package var fetcher: (any RevocationFetcher)?
-    /// Caches answers.
+    /// Caches answers about certificates; nil for no cache.
     package var cache: (any RevocationCaching)?
     /// The limit of the total time that the fetches of one evaluation take.
     package var timeout: Duration
@@ -24,7 +24,7 @@ package struct RevocationSupport: Sendable {
     /// Support without fetcher and cache: an evaluation uses only what the peer itself has sent.
     package static let none = RevocationSupport()
 
-    /// The access to fetcher and cache for an evaluation that begins now; computed anew at each use, because the deadline is.
+    /// The access to fetcher and cache for an evaluation that begins now. Each use sets a new deadline.
     var access: RevocationAccess {
         RevocationAccess(fetcher: fetcher, deadline: .now.advanced(by: timeout), cache: cache)
     }

@@ -168,11 +168,14 @@ package struct TransferDeadlines: Hashable, Sendable {
         case .wrote:
             request = .timed(since: now)
         case .sourceDry:
+            // After the end of the request, the event changes nothing.
             if request != .sent { request = .none }
         case .sent:
             request = .sent
+            // A response may have begun before the end of the request.
             if response == .none { response = .awaitingFirst(since: now) }
         case .received:
+            // Bytes may still arrive after the pause, but a paused direction is not timed.
             if response != .paused { response = .timed(since: now) }
         case .interim:
             if request != .sent, case .timed = response { response = .none }

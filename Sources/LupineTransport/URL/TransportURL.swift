@@ -87,6 +87,7 @@ public struct TransportURL: Sendable {
         try self.init(URIReference(bytes))
     }
 
+    /// Creates a URL from the components of an absolute URL; throws if one of them is invalid or missing.
     private init(_ reference: URIReference) throws(TransportURLError) {
         guard let schemeBytes = reference.scheme else { throw .missingScheme }
         let schemeName = String(decoding: schemeBytes, as: UTF8.self).asciiLowercased
@@ -113,6 +114,7 @@ public struct TransportURL: Sendable {
     /// Resolves `reference`, a URL or a relative reference, against this URL (RFC 3986 §5.2).
     public func resolving(_ reference: String) throws(TransportURLError) -> TransportURL {
         let bytes = try Self.validatedBytes(of: reference)
+        // The cases of RFC 3986 §5.2.2: a URL, a reference with an authority, one without a path, one with a path.
         let parsed = URIReference(bytes)
         if parsed.scheme != nil {
             // The reference is an absolute URL.

@@ -13,6 +13,7 @@ package enum URIByte {
     /// Returns whether a byte is unreserved: ALPHA / DIGIT / "-" / "." / "_" / "~" (§2.3).
     package static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
+        // 0-9, A-Z, a-z, then - . _ ~
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
         case _: false
         }
@@ -21,6 +22,7 @@ package enum URIByte {
     /// Returns whether a byte is a sub-delimiter: "!" / "$" / "&" / "'" / "(" / ")" / "*" / "+" / "," / ";" / "=" (§2.2).
     package static func isSubDelimiter(_ byte: UInt8) -> Bool {
         switch byte {
+        // In the order of the codes: ! $ then & to the comma, ; =
         case 0x21, 0x24, 0x26...0x2C, 0x3B, 0x3D: true
         case _: false
         }
