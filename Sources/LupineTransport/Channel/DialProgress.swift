@@ -7,7 +7,7 @@ internal import Synchronization
 /// The dial, which opens one connection, writes it on its loop; `Exchange.watchWaiting` reads it through the pool on any loop. An
 /// established connection and each step of a TLS or proxy handshake count as progress; an answer of the resolver does not.
 ///
-/// Relaxed memory ordering suffices: no other memory is read on the strength of these values.
+/// Relaxed memory ordering suffices, because no other memory depends on these values.
 final class DialProgress: Sendable {
     /// The origin that is dialed.
     let origin: Origin

@@ -36,7 +36,7 @@ final class LoopInbox: Sendable {
     /// Adds work and returns whether the inbox has accepted it; otherwise the work will never run. With `fromLoop`, the loop is
     /// not woken: the caller is on the loop, which looks at the inbox before it waits again.
     func submit(_ work: @escaping @Sendable () -> Void, fromLoop: Bool = false) -> Bool {
-        // The eventfd is signalled outside the lock; nil if the loop need not be woken.
+        // `sleeperWakeUp` is nil if the loop need not be woken. It is signalled outside the lock.
         let (isAccepted, sleeperWakeUp) = state.withLock { state -> (Bool, WakeUp?) in
             guard let wakeUp = state.wakeUp else { return (false, nil) }
             state.work.append(Work(run: work))
@@ -61,7 +61,7 @@ final class LoopInbox: Sendable {
         return isAccepted
     }
 
-    /// Asks the loop to shut down or, if `closing` is false, to read its clock again.
+    /// Wakes the loop. If `closing` is true, the loop then shuts down; otherwise it only reads its clock again.
     func wake(closing: Bool) {
         let wakeUp = state.withLock { state -> WakeUp? in
             if closing { state.phase = .closing }

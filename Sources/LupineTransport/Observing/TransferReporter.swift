@@ -27,6 +27,7 @@ package final class TransferReporter: Sendable {
 
     /// The queue of undelivered events, and its thread.
     private final class Mailbox: Sendable {
+        /// An element of the queue.
         enum Entry: Sendable {
             case event(TransferID, TransferEvent)
             /// A closure to call when all earlier events have been delivered.

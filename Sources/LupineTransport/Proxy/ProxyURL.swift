@@ -57,12 +57,12 @@ extension ProxyServer {
             }
             start = end + 3
         }
-        // The address ends at a slash, `?` or `#`; a single slash may follow it.
+        // The address ends at a slash (0x2F), `?` (0x3F) or `#` (0x23). Only a single slash may follow it.
         let end = bytes[start...].firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? bytes.count
         if end < bytes.count, bytes[end...] != [0x2F] { throw .trailingText(offset: end) }
 
         var credentials: Credentials?
-        // The last `@` ends the credentials, and the first colon ends the user.
+        // The last `@` (0x40) ends the credentials, and the first colon (0x3A) ends the user.
         if let atSign = bytes[start..<end].lastIndex(of: 0x40) {
             let colon = bytes[start..<atSign].firstIndex(of: 0x3A)
             let user = try Self.decoded(bytes[start..<(colon ?? atSign)])
@@ -75,7 +75,7 @@ extension ProxyServer {
         var port = kind.defaultPort
         if portStart < end {
             let digits = bytes[(portStart + 1)..<end]
-            // `UInt16` would also accept a plus sign.
+            // The last condition is needed because `UInt16` also accepts a plus sign.
             guard digits.count <= 5, let number = UInt16(String(decoding: digits, as: UTF8.self)), number > 0,
                 digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 })
             else { throw .malformedPort(offset: portStart + 1) }

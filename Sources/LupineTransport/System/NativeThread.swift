@@ -45,7 +45,7 @@ enum NativeThread {
         unsafe lupine_mark_loop_thread(loop.map { unsafe Unmanaged.passUnretained($0).toOpaque() })
     }
 
-    /// The number of processors that this process may use.
+    /// The number of processors that this process may use; at least 1.
     static var usableCores: Int { max(1, Int(lupine_usable_cores())) }
 
     /// Starts a thread that must be joined. The kernel stores at most 15 bytes of the name.
