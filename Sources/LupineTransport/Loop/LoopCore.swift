@@ -58,6 +58,8 @@ final class LoopCore {
     /// Whether the turn or job has lasted for `longTurn`.
     var isLate: Bool { clock.now() >= now + Self.longTurn }
     private static let longTurn = Interval.milliseconds(5)
+    /// The number of registered channels.
+    var registrationCount: Int { slab.count }
 
     init(
         wakeUp: WakeUp, inbox: LoopInbox, access: LoopAccess, activity: LoopActivity,
@@ -283,7 +285,8 @@ final class LoopCore {
             _ = deregister(registration, closing: true)
         }
         while let action = timers.popDue(at: .distantFuture) { action.end(.loopClosing) }
-        let hasEnded = deferredWork.isEmpty && listeners.isEmpty && slab.count == 0 && timers.count == 0
+        let hasEnded =
+            deferredWork.isEmpty && listeners.isEmpty && registrationCount == 0 && timers.count == 0
         guard hasEnded else { return false }
         guard inbox.close() else { return false }
         poller = nil
