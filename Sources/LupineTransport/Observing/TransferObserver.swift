@@ -14,9 +14,9 @@
 /// URL, are not transfers; neither are requests that could not be passed to the transport.
 ///
 /// Each client or session delivers its events one after the other on a separate thread, which starts with the first event. It
-/// never calls an observer on an event loop or under a lock. So an observer may block: it delays only later events, which wait in
-/// memory. If several clients or sessions share an observer, they may call it concurrently. The values contain the times of the
-/// events, because the calls come a little later.
+/// never calls an observer on an event loop or while it holds a lock. So an observer may block: it delays only later events,
+/// which wait in memory. If several clients or sessions share an observer, they may call it concurrently. The values contain the
+/// times of the events, because the calls come a little later.
 ///
 /// Observers are set in `HTTPClient.Configuration.transferObservers` or
 /// `URLSessionConfiguration.lupine.transferObservers`. Each method does nothing by default.

@@ -32,7 +32,8 @@ struct WorkQueue {
         while head < order.count {
             let ticket = order[head]
             head += 1
-            // More than half of the array is unused. Compacting moves fewer tickets than were removed since the last time.
+            // Compacts the array if more than half of it is unused. This moves fewer tickets than were removed since the last
+            // time.
             if head > Self.minCompactedCount, head * 2 > order.count {
                 order.removeFirst(head)
                 head = 0
