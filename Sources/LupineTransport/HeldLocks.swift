@@ -3,8 +3,8 @@
 #if LUPINE_HELD_LOCKS
     internal import CLupineLinux
 
-    /// Counts the library's locks that the calling thread holds. Each lock reports to it in the builds for the sanitizers (`-D
-    /// LUPINE_HELD_LOCKS`); other builds do not contain it.
+    /// Counts the library's locks that the calling thread holds. In the builds for the sanitizers (`-D LUPINE_HELD_LOCKS`), each
+    /// lock calls it; other builds do not contain it.
     @usableFromInline package enum HeldLocks {
         /// Counts a lock that has been acquired.
         @usableFromInline package static func recordAcquisition() { lupine_note_lock(1) }
@@ -16,14 +16,14 @@
         package static var count: Int { Int(lupine_held_locks()) }
     }
 
-    /// Stops the program if the calling thread holds one of the library's locks. Placed wherever the program's code is called:
-    /// under a lock, that code would deadlock as soon as it called the library (O-6).
+    /// Stops the program if the calling thread holds one of the library's locks. The library calls it wherever it calls code of
+    /// the program: under a lock, that code would deadlock as soon as it called the library (O-6).
     package func assertNoLockIsHeld() {
         precondition(HeldLocks.count == 0, "the program's code is called under a lock")
     }
 #else
     /// Does nothing except under `-D LUPINE_HELD_LOCKS`, where it stops the program if the calling thread holds one of the
-    /// library's locks. Placed wherever the program's code is called: under a lock, that code would deadlock as soon as it
-    /// called the library (O-6).
+    /// library's locks. The library calls it wherever it calls code of the program: under a lock, that code would deadlock as
+    /// soon as it called the library (O-6).
     @inlinable @inline(__always) package func assertNoLockIsHeld() {}
 #endif

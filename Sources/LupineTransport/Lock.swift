@@ -7,8 +7,7 @@
 #endif
 
 #if LUPINE_TSAN
-    /// The variant that ThreadSanitizer understands: a `pthread_mutex_t` at a fixed address. The rules of the other `Lock`
-    /// apply.
+    /// The variant for builds with ThreadSanitizer: a `pthread_mutex_t` at a fixed address. The rules of the other `Lock` apply.
     @safe @usableFromInline package final class Lock<Value: ~Copyable>: @unchecked Sendable {
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>
         private var value: Value
@@ -39,17 +38,19 @@
             return try body(&value)
         }
 
-        /// Shows ThreadSanitizer that the last holder's actions happen before the caller's next ones.
+        /// Takes and releases the lock, which shows ThreadSanitizer that the last holder's actions happen before the caller's
+        /// next ones.
         package func showOrder() { withLock { _ in } }
     }
 #else
     /// The only lock type of the library: a mutex together with the value that it guards.
     ///
-    /// Inside `withLock` nothing may call out of the library or take another lock. Under `-D LUPINE_HELD_LOCKS` each lock is
-    /// counted for its thread, and every call out of the library checks the count. The lock is a `Mutex`; under `-D
-    /// LUPINE_TSAN` it is a `pthread_mutex_t`, because ThreadSanitizer does not see the futex that a contended `Mutex` waits
-    /// on and reports false races. It is inlinable: otherwise the generic `withLock` would not be specialized in other modules,
-    /// and each access would look up type metadata at run time.
+    /// The closure of `withLock` must neither call code outside of the library nor take another lock. Under `-D
+    /// LUPINE_HELD_LOCKS`, `HeldLocks` counts the locks of each thread, and every call of the program's code checks the count.
+    ///
+    /// The lock is a `Mutex`. Under `-D LUPINE_TSAN` it is a `pthread_mutex_t` instead: ThreadSanitizer does not see the futex on
+    /// which a contended `Mutex` waits, and would report false races. The type is inlinable, because the generic `withLock` would
+    /// otherwise not be specialized in other modules, and each access would look up type metadata at run time.
     @usableFromInline package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
         /// Used only by `withLock`; visible because that is inlinable.
         @usableFromInline package let mutex: Mutex<Value>
@@ -68,8 +69,9 @@
             return try mutex.withLock(body)
         }
 
-        /// For a caller that the last holder has resumed through a continuation: this orders the two, but ThreadSanitizer does
-        /// not see it. Does nothing except under `-D LUPINE_TSAN`.
+        /// Does nothing except under `-D LUPINE_TSAN`, where it shows ThreadSanitizer that the last holder's actions happen
+        /// before the caller's next ones. For a caller that the last holder has resumed through a continuation: the continuation
+        /// orders their actions, but ThreadSanitizer does not see that.
         @inline(__always) package func showOrder() {}
     }
 #endif

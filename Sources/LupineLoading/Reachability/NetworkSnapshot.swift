@@ -45,11 +45,11 @@ extension NetworkSnapshot {
             route.prefixLength == 0 && route.kind == unicast
                 && (route.table == mainTable || route.table == defaultTable)
         }
-        // A route with several gateways has their interfaces in `choices`.
+        // A route with several gateways has their interfaces in `nextHopInterfaces`.
         func interfaceIndexes(_ routes: [Route]) -> [UInt32] {
             routes.flatMap { route -> [UInt32] in
-                if let interface = route.interface { return [interface] + route.choices }
-                return route.choices
+                if let interface = route.interface { return [interface] + route.nextHopInterfaces }
+                return route.nextHopInterfaces
             }
         }
         self.init(

@@ -9,7 +9,7 @@ import LupineTLS
 struct ByteChannel: ~Copyable {
     private var link: Link
 
-    /// What carries the bytes.
+    /// The socket or the TLS channel that carries the bytes.
     private enum Link: ~Copyable {
         case closed
         case plain(Socket)
@@ -24,11 +24,12 @@ struct ByteChannel: ~Copyable {
 
     /// Closes the descriptor. Nothing may be read or written afterwards.
     mutating func close() {
-        secure?.close()
+        tlsChannel?.close()
+        // Releases the socket; its `deinit` closes the descriptor.
         link = .closed
     }
 
-    /// Whether the kernel can move content between the socket and a file, because the bytes are not encrypted.
+    /// Whether the kernel can move content between the socket and a file, which needs bytes that are not encrypted.
     var isTransparent: Bool {
         switch link {
         case .plain: true
@@ -38,7 +39,7 @@ struct ByteChannel: ~Copyable {
     }
 
     /// The TLS channel; nil without TLS.
-    private var secure: TLSChannel? {
+    private var tlsChannel: TLSChannel? {
         switch link {
         case .secure(let channel): channel
         case .plain: nil
@@ -47,18 +48,18 @@ struct ByteChannel: ~Copyable {
     }
 
     /// The negotiated TLS parameters; nil without TLS.
-    var details: TLSDetails? { secure?.details }
+    var details: TLSDetails? { tlsChannel?.details }
 
     /// What the TLS handshake has shown about the peer; nil without TLS.
-    var evidence: PeerEvidence? { secure?.evidence }
+    var evidence: PeerEvidence? { tlsChannel?.evidence }
 
     /// Whether the peer has asked for a TLS renegotiation, which was refused.
-    var hasRefusedRenegotiation: Bool { secure?.hasRefusedRenegotiation ?? false }
+    var hasRefusedRenegotiation: Bool { tlsChannel?.hasRefusedRenegotiation ?? false }
 
-    /// The local address.
+    /// The local address; nil if the channel is closed or the kernel does not report the address.
     var localAddress: SocketAddress? {
         switch link {
-        case .plain(let socket): (try? socket.localAddress()) ?? nil
+        case .plain(let socket): try? socket.localAddress()
         case .secure(let channel): channel.localAddress
         case .closed: nil
         }
@@ -73,8 +74,8 @@ struct ByteChannel: ~Copyable {
         }
     }
 
-    /// Returns a wire on which another TLS connection sends its records through this channel, and consumes the channel. Returns
-    /// nil if the channel is closed.
+    /// Consumes the channel, and returns a wire on which another TLS connection sends its records through it. Returns nil if the
+    /// channel is closed. `mayRead` says whether there may be input that the loop has already reported.
     consuming func wire(mayRead: Bool, on loop: EventLoop) -> (any ChannelWire)? {
         switch consume link {
         case .plain(let socket): SocketWire(socket, isDrained: !mayRead)
@@ -87,10 +88,10 @@ struct ByteChannel: ~Copyable {
 
     /// Called when the loop reports that there may be more to read. `isClosing` says that the peer has closed its end.
     func becameReadable(isClosing: Bool) {
-        secure?.becameReadable(isClosing: isClosing)
+        tlsChannel?.becameReadable(isClosing: isClosing)
     }
 
-    /// Reads into the beginning of `buffer`.
+    /// Reads into the beginning of `buffer`. Throws `canceled` if the channel is closed.
     func receive(into buffer: inout MutableSpan<UInt8>) throws(ChannelFailure) -> ReadOutcome {
         switch link {
         case .plain(let socket):
@@ -100,17 +101,17 @@ struct ByteChannel: ~Copyable {
         }
     }
 
-    /// Whether there may be more to read now, after `count` bytes were read into a buffer of `room`. A short read has emptied
-    /// a socket; TLS delivers record by record.
-    func mayHoldMore(after count: Int, of room: Int) -> Bool {
+    /// Whether there may be more to read, after a read of `count` bytes into a buffer of `capacity` bytes. A read that does not
+    /// fill its buffer has emptied a plain socket. Over TLS, a short read says nothing, because each read returns one record.
+    func mayHoldMore(after count: Int, of capacity: Int) -> Bool {
         switch link {
-        case .plain: count == room
+        case .plain: count == capacity
         case .secure(let channel): !channel.isDrained
         case .closed: false
         }
     }
 
-    /// Has the kernel move up to `count` received bytes into a pipe. Only for a transparent channel.
+    /// Has the kernel move up to `count` received bytes into a pipe. Throws `canceled` unless the channel is transparent.
     func fill(_ pipe: borrowing SplicePipe, count: Int) throws(Errno) -> ReadOutcome {
         switch link {
         case .plain(let socket): return try pipe.fill(from: socket, count: count)
@@ -121,7 +122,8 @@ struct ByteChannel: ~Copyable {
 
     // MARK: sending
 
-    /// Writes `framing` from `start` on, followed by `content`, as much as fits, in one system call or one record.
+    /// Writes the bytes of `framing`, such as a message head, from the index `start` on, and then `content`: as much as fits into
+    /// one system call or one TLS record. Returns how many bytes were accepted.
     func send(
         _ framing: [UInt8], from start: Int, _ content: Span<UInt8>
     ) throws(ChannelFailure) -> WriteOutcome {
@@ -136,7 +138,7 @@ struct ByteChannel: ~Copyable {
     }
 
     /// Has the kernel write up to `count` bytes of a file from `offset` on, and advances `offset`. Returns `end` if the file has
-    /// no bytes there. Only for a transparent channel.
+    /// no bytes there. Throws `canceled` unless the channel is transparent.
     func send(
         file: borrowing Descriptor, offset: inout Int64, count: Int
     ) throws(Errno) -> ReadOutcome {
@@ -148,12 +150,12 @@ struct ByteChannel: ~Copyable {
     }
 
     /// Whether the channel holds output that the kernel has not accepted yet.
-    var hasPendingOutput: Bool { secure?.hasPendingOutput ?? false }
+    var hasPendingOutput: Bool { tlsChannel?.hasPendingOutput ?? false }
 
-    /// The total number of octets that the kernel has accepted from TLS; always 0 without TLS, where no output can be pending.
-    var octetsSent: UInt64 { secure?.octetsSent ?? 0 }
+    /// The total number of octets that the kernel has accepted from TLS. Always 0 without TLS, where the channel holds no output.
+    var octetsSent: UInt64 { tlsChannel?.octetsSent ?? 0 }
 
-    /// The total number of octets that the peer's kernel has acknowledged, as far as the local kernel reports it.
+    /// The total number of octets that the peer's kernel has acknowledged; nil if the local kernel does not report it.
     var octetsAcknowledged: UInt64? {
         switch link {
         case .plain(let socket): socket.octetsAcknowledged
@@ -162,8 +164,8 @@ struct ByteChannel: ~Copyable {
         }
     }
 
-    /// Shuts down writing after the bytes sent so far; reading continues. Nothing may be sent afterwards, but pending output
-    /// must still be flushed.
+    /// Ends the sending half after the bytes sent so far; reading continues. The caller sends nothing afterwards, but still calls
+    /// `flush` until no output is pending.
     func closeWriting() {
         switch link {
         // Fails only when the peer is gone, which reading reports.
@@ -175,16 +177,17 @@ struct ByteChannel: ~Copyable {
 
     /// Writes as much pending output as the kernel accepts.
     func flush() throws(ChannelFailure) {
-        try secure?.flush()
+        try tlsChannel?.flush()
     }
 }
 
 extension Socket {
+    /// Writes `framing` from the index `start` on, followed by `content`, in one system call.
     fileprivate func send(
         _ framing: [UInt8], from start: Int, _ content: Span<UInt8>
     ) throws(Errno) -> WriteOutcome {
         if start == framing.count { return try send(content) }
-        let first = framing.span.extracting(droppingFirst: start)
-        return content.isEmpty ? try send(first) : try send(first, content)
+        let unsentFraming = framing.span.extracting(droppingFirst: start)
+        return content.isEmpty ? try send(unsentFraming) : try send(unsentFraming, content)
     }
 }

@@ -2,12 +2,12 @@
 
 import LupineTLS
 
-/// The failure of a channel's transfer: an error of the kernel or of TLS.
+/// Why a channel could not read or write: an error of the kernel or of TLS.
 enum ChannelFailure: Error, Hashable {
     case system(Errno)
     case tls(TLSError)
 
-    /// Returns the failure as an error of the exchange with this peer.
+    /// Returns the error that an exchange with this peer reports for the failure.
     func transportError(host: String, port: UInt16) -> TransportError {
         switch self {
         case .system(let error): .connectionLost(host: host, port: port, error)

@@ -11,23 +11,23 @@ protocol ChannelWire: TLSWire {
     var isDrained: Bool { get }
     /// Whether the wire holds octets that the kernel has not accepted.
     var hasPendingOutput: Bool { get }
-    /// The total number of octets that the kernel has accepted: distinguishes a slow peer from a stuck one.
+    /// The total number of octets that the kernel has accepted. If it grows, the peer is slow; if not, the peer is stuck.
     var octetsSent: UInt64 { get }
     /// The total number of octets that the peer's kernel has acknowledged, if the local kernel reports it.
     var octetsAcknowledged: UInt64? { get }
-    /// The reason why the last call failed.
+    /// The reason why a call of `receive` or `send` returned `failed`; nil if none has.
     var failure: ChannelFailure? { get }
 
     /// Called when the loop reports that there may be more to read. `isClosing` says that the peer has closed its end.
     func becameReadable(isClosing: Bool)
     /// Passes the octets that the wire holds to the kernel, as far as it accepts them.
     func flush() throws(ChannelFailure)
-    /// Called before the last send and `close`: the wire may let the kernel hold these octets back, to send them in one packet
-    /// with the end of the stream.
+    /// Announces the last `send`, which `close` follows. The wire may ask the kernel to hold the last octets back, so that they
+    /// leave in one packet with the end of the stream.
     func willClose()
     /// Ends the sending half; the wire can still be read.
     func closeWriting()
-    /// Closes the descriptor underneath.
+    /// Closes the underlying socket.
     func close()
     /// Turns on TCP keep-alive for the underlying connection.
     func setKeepAlive(_ probes: KeepAliveProbes)

@@ -2,15 +2,18 @@
 
 internal import Synchronization
 
-/// The progress of one dial, from which the idle time of an exchange that waits for it is counted.
+/// The time of the latest progress of one dial. The idle time-out of an exchange that waits for the dial starts there.
 ///
-/// The dial writes it on its loop; `Exchange` reads it through the pool on any loop. An established connection and
-/// each step of a TLS or proxy handshake count as progress; an answer of the resolver does not.
+/// The dial, which opens one connection, writes it on its loop; `Exchange.runWaitTimeouts` reads it through the pool on any loop. An
+/// established connection and each step of a TLS or proxy handshake count as progress; an answer of the resolver does not.
+///
+/// Relaxed memory ordering suffices, because no other memory depends on these values.
 final class DialProgress: Sendable {
     /// The origin that is dialed.
     let origin: Origin
-    /// The value of `latest`.
+    /// The instant `latest`, in nanoseconds.
     private let nanoseconds: Atomic<Int64>
+    /// The value of `isAwaitingProgram`.
     private let awaitsProgram = Atomic<Bool>(false)
 
     /// Creates the progress of a dial that starts now.
@@ -19,19 +22,19 @@ final class DialProgress: Sendable {
         nanoseconds = Atomic(now.nanoseconds)
     }
 
-    /// Records progress.
-    func step(at now: Instant) {
+    /// Records that the dial has made a step.
+    func recordStep(at now: Instant) {
         nanoseconds.store(now.nanoseconds, ordering: .relaxed)
         awaitsProgram.store(false, ordering: .relaxed)
     }
 
     /// Records that the dial waits for the program, which may take any time to accept the peer or to choose a client certificate.
-    /// The next `step(at:)` ends the wait.
+    /// The next `recordStep(at:)` ends the wait.
     func awaitProgram() { awaitsProgram.store(true, ordering: .relaxed) }
 
     /// Whether the dial waits for an answer of the program.
     var isAwaitingProgram: Bool { awaitsProgram.load(ordering: .relaxed) }
 
-    /// The time of the latest progress; before the first step, the time at which the machine decided to dial.
+    /// The time of the latest progress; before the first step, the time at which the pool decided to dial.
     var latest: Instant { Instant(nanoseconds: nanoseconds.load(ordering: .relaxed)) }
 }

@@ -4,21 +4,21 @@ import LupineTLS
 
 /// A socket as the wire of a TLS channel.
 ///
-/// A read that does not fill its buffer has emptied the socket, so the next read returns `wouldBlock` without a system call,
-/// until the loop reports new readiness. Once the loop has reported that the peer has closed, this does not hold: the end of the
-/// stream follows the last bytes. Confined to its loop.
+/// A read that does not fill its buffer has emptied the socket. The next read then returns `wouldBlock` without a system call,
+/// until the loop reports new readiness. This does not apply after the loop has reported that the peer has closed
+/// its end, because a further read must find the end of the stream. Confined to its loop.
 final class SocketWire: ChannelWire {
     /// The socket; nil once closed.
     private var socket: Socket?
     private(set) var isDrained: Bool
     /// Whether the loop has reported that the peer has closed its end.
     private var isClosing = false
-    /// Whether the kernel holds sent octets back (`MSG_MORE`), so that they leave in one packet with the end of the stream.
-    private var holdsForEnd = false
+    /// Whether `send` lets the kernel hold octets back (`MSG_MORE`), so that they leave in one packet with the end of the stream.
+    private var holdsOctetsForEnd = false
     private(set) var octetsSent: UInt64 = 0
     private(set) var failure: ChannelFailure?
 
-    /// Takes ownership of a connected socket. `isDrained` says that the loop will report all further input.
+    /// Takes ownership of a connected socket. `isDrained` says that the socket has no input that the loop has already reported.
     init(_ socket: consuming Socket, isDrained: Bool) {
         self.socket = consume socket
         self.isDrained = isDrained
@@ -43,7 +43,7 @@ final class SocketWire: ChannelWire {
 
     func send(_ bytes: Span<UInt8>) -> TLSWireOutcome {
         do throws(Errno) {
-            switch try socket?.send(bytes, more: holdsForEnd) {
+            switch try socket?.send(bytes, more: holdsOctetsForEnd) {
             case .bytes(let count)?:
                 octetsSent &+= UInt64(count)
                 return .bytes(count)
@@ -53,6 +53,7 @@ final class SocketWire: ChannelWire {
         } catch { return fail(error) }
     }
 
+    /// Stores the error as `failure`, and returns the outcome `failed`.
     private func fail(_ error: Errno) -> TLSWireOutcome {
         failure = .system(error)
         return .failed
@@ -63,15 +64,18 @@ final class SocketWire: ChannelWire {
         if isClosing { self.isClosing = true }
     }
 
-    /// Holds nothing back if there may be unread input: the kernel then resets the connection on close, and drops held octets.
-    func willClose() { holdsForEnd = isDrained }
+    /// Lets the kernel hold octets back only if no input is unread. With unread input, the kernel resets the connection on close,
+    /// and the octets that it holds are lost.
+    func willClose() { holdsOctetsForEnd = isDrained }
 
+    /// False: octets that the kernel does not accept stay with the caller of `send`.
     var hasPendingOutput: Bool { false }
     func flush() {}
-    /// Fails only if the peer is gone, which reading reports.
+    /// Ignores an error: ending the half fails only if the peer is gone, which reading reports.
     func closeWriting() { try? socket?.shutdownWrite() }
+    /// Releases the socket; its `deinit` closes the descriptor.
     func close() { socket = nil }
     func setKeepAlive(_ probes: KeepAliveProbes) { try? socket?.setKeepAlive(probes) }
     var octetsAcknowledged: UInt64? { socket?.octetsAcknowledged }
-    var localAddress: SocketAddress? { (try? socket?.localAddress()) ?? nil }
+    var localAddress: SocketAddress? { try? socket?.localAddress() }
 }

@@ -4,9 +4,9 @@ import LupineTLS
 
 /// A TLS connection whose handshake is done and whose peer is trusted: an engine, and the wire that carries its records.
 ///
-/// Written bytes are sent in records; a head and its small content share one. The engine holds ciphertext that the wire does not
+/// Bytes are sent in records; a message head and its small content share one. The engine holds ciphertext that the wire does not
 /// accept at once, and the channel accepts nothing more until `flush` has sent it. The engine may hold received bytes while the
-/// socket has no input, so only `wouldBlock` means that there are no more. Confined to its loop.
+/// socket has no input. So a caller must read until `wouldBlock`, even if the socket is empty. Confined to its loop.
 final class TLSChannel {
     private let engine: TLSEngine
     private let wire: any ChannelWire
@@ -19,7 +19,7 @@ final class TLSChannel {
     let evidence: PeerEvidence
     /// Whether the handshake presented a client certificate that belongs to one exchange.
     private let isBoundToExchange: Bool
-    /// Whether `closeWriting` was called, and output must be sent before the wire's sending half ends.
+    /// Whether `closeWriting` was called and the wire's sending half has not ended yet, because output is pending.
     private var isClosingWriting = false
 
     init(
@@ -33,7 +33,7 @@ final class TLSChannel {
         self.wire = wire
         self.sessionSaver = sessionSaver
         self.loop = loop
-        // Until TLS 1.2, the server sends its ticket during the handshake.
+        // Up to TLS 1.2, the server sends its ticket during the handshake.
         saveSessions()
     }
 
@@ -69,7 +69,7 @@ final class TLSChannel {
     private func saveSessions() {
         guard let sessionSaver else { return }
         let sessions = engine.takeSessions()
-        if !sessions.isEmpty { sessionSaver.keep(sessions) }
+        if !sessions.isEmpty { sessionSaver.store(sessions) }
     }
 
     // MARK: sending
@@ -87,40 +87,42 @@ final class TLSChannel {
     func send(
         _ framing: [UInt8], from start: Int, _ content: Span<UInt8>
     ) throws(ChannelFailure) -> WriteOutcome {
-        let waiting = framing.count - start
-        if waiting == 0 { return try send(content) }
+        let unsentCount = framing.count - start
+        if unsentCount == 0 { return try send(content) }
         if content.isEmpty { return try send(framing.span.extracting(droppingFirst: start)) }
         var record = loop.borrowRecordBuffer()
         defer { loop.giveBack(recordBuffer: record) }
-        let first = min(waiting, record.count)
-        let second = min(content.count, record.count - first)
+        let framingCount = min(unsentCount, record.count)
+        let contentCount = min(content.count, record.count - framingCount)
+        // The scope ends the mutable access before the record is read.
         do {
             var span = record.mutableSpan
-            span.copy(framing.span.extracting(start..<start + first), to: 0)
-            span.copy(content.extracting(first: second), to: first)
+            span.copy(framing.span.extracting(start..<start + framingCount), to: 0)
+            span.copy(content.extracting(first: contentCount), to: framingCount)
         }
-        return try send(record.span.extracting(first: first + second))
+        return try send(record.span.extracting(first: framingCount + contentCount))
     }
 
     /// Sends the beginning of `bytes`, as much as the wire and the engine accept.
     func send(_ bytes: Span<UInt8>) throws(ChannelFailure) -> WriteOutcome {
-        var taken = 0
+        var acceptedCount = 0
         do throws(TLSError) {
-            while taken < bytes.count, !hasPendingOutput {
-                let end = min(bytes.count, taken + EventLoop.recordBufferSize)
-                let count = try engine.write(bytes.extracting(taken..<end))
+            while acceptedCount < bytes.count, !hasPendingOutput {
+                let end = min(bytes.count, acceptedCount + EventLoop.recordBufferSize)
+                let count = try engine.write(bytes.extracting(acceptedCount..<end))
                 if count == 0 { break }
-                taken += count
+                acceptedCount += count
             }
         } catch {
-            // The records already sent count; the next call throws the error.
-            if taken == 0 { throw failure(error) }
+            // If the engine has accepted records in this call, the caller learns their size now; the next call throws the error.
+            if acceptedCount == 0 { throw failure(error) }
         }
-        return taken == 0 ? .wouldBlock : .bytes(taken)
+        return acceptedCount == 0 ? .wouldBlock : .bytes(acceptedCount)
     }
 
     /// Passes pending output to the kernel, as far as the kernel accepts it.
     func flush() throws(ChannelFailure) {
+        // The wire's output is older than the engine's, so it leaves first.
         try wire.flush()
         guard !wire.hasPendingOutput else { return }
         do throws(TLSError) {
@@ -129,8 +131,8 @@ final class TLSChannel {
         endWritingIfDrained()
     }
 
-    /// Sends the last messages of the handshake, which the engine holds back so that they share a packet with the first bytes of
-    /// the request. Called once the owner of the channel has had the opportunity to send its first bytes.
+    /// Sends the client's last messages of the handshake, unless they have left. The engine holds them back, so that they share a
+    /// packet with the first bytes of the request. `TLSHandshake` calls it after the channel's owner could send such bytes.
     func sendLastFlight() throws(ChannelFailure) {
         do throws(TLSError) {
             try engine.sendLastFlight()
@@ -163,9 +165,10 @@ final class TLSChannel {
     /// Turns on TCP keep-alive.
     func setKeepAlive(_ probes: KeepAliveProbes) { wire.setKeepAlive(probes) }
 
+    /// The local address of the underlying socket.
     var localAddress: SocketAddress? { wire.localAddress }
 
-    /// Returns the wire's error if the engine failed because of it, and the engine's error otherwise.
+    /// Returns the wire's error if that made the engine fail, and the engine's error otherwise.
     private func failure(_ error: TLSError) -> ChannelFailure {
         if error == .wireFailed, let failure = wire.failure { return failure }
         return .tls(error)

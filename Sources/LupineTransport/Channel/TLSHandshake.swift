@@ -2,20 +2,21 @@
 
 import LupineTLS
 
-/// Establishes TLS on a connected channel: the handshake, the verdict on the peer, and the client certificate if one is
-/// requested.
+/// Establishes TLS on a connected channel: the handshake, the verdict on the peer, and the client certificate if the server
+/// requests one.
 ///
-/// Confined to its loop. It calls `report` once, unless it is closed first. No part of a request is sent before that, and an
-/// untrusted peer gets nothing but an alert. The owner sets the time-outs.
+/// Confined to its loop. It calls `report` once, unless it is closed first. No part of a request is sent before the report, and
+/// an untrusted peer receives only an alert. The owner sets the time-outs.
 final class TLSHandshake: LoopChannel {
-    /// The parameters of a handshake: the peer, and the profile for it. A class, so that passing them copies one reference.
+    /// The parameters of a handshake: the peer, and the TLS profile for it. A class, so that passing them copies one reference.
     final class Peer {
         let profile: TLSProfile
         let context: TLSClientContext
         let host: String
         let port: UInt16
+        /// The proxy behind which the peer is; nil if there is none, or if the proxy itself is the peer.
         let proxy: ProxyServer?
-        /// Records each step.
+        /// Records each step of the handshake.
         let progress: DialProgress
         /// Whether HTTP/2 is accepted if the peer chooses it.
         let allowsHTTP2: Bool
@@ -37,6 +38,7 @@ final class TLSHandshake: LoopChannel {
         }
     }
 
+    /// The states; an arrow names the states that may follow.
     private enum State {
         case new  // → handshaking, over
         case handshaking(TLSEngine)  // → awaitingVerdict, evaluating, awaitingIdentity, over
@@ -58,24 +60,25 @@ final class TLSHandshake: LoopChannel {
     private var state = State.new
     /// The session that the client has offered to resume.
     private var offeredSession: TLSSession?
-    /// Whether the server requested a client certificate. The sessions of this connection are then not stored: a resumed
-    /// connection would have the same client certificate without asking for it.
-    private var identityWasRequested = false
-    /// Whether the exchange that the connection is for has chosen a client certificate: no other exchange may use the connection.
+    /// Whether the program was asked for the client certificate that the server requested. The sessions of this connection are
+    /// then not stored: a resumed connection would present the same certificate without asking the program.
+    private var hasAskedForIdentity = false
+    /// Whether the exchange that the connection is opened for has chosen a client certificate. No other exchange may then use the
+    /// connection.
     private var isBoundToExchange = false
     /// The profile that the connection belongs to: at first that of `peer`; an answer of the verifier may change it.
     private var profile: TLSProfile
-    /// The time until which the verdict also holds for connections that resume this session.
+    /// The time until which the verdict also holds for connections that resume a session of this one.
     private var acceptedUntil: UnixTime?
-    /// The chain on which the last verdict was given, and how it was accepted; used only if the handshake succeeds.
-    private var accepted: (trust: PeerTrust, acceptance: PeerEvidence.Acceptance)?
-    /// Binds an exchange to the connection and returns it; set before `start`.
+    /// The chain that the last verdict is about, and how it was accepted; used only if the handshake succeeds.
+    private var lastVerdict: (trust: PeerTrust, acceptance: PeerEvidence.Acceptance)?
+    /// Binds an exchange to the connection and returns its verifier; set before `start`.
     var claim: () -> PeerClaim = { .claimed(nil) }
     /// Called with true when the handshake begins to wait for an answer of the program, and with false when it has the answer;
     /// set before `start`.
     var setAwaitingProgram: (Bool) -> Void = { _ in }
     /// The result of `claim`, once it has been called.
-    private var claimed: PeerClaim?
+    private var claimResult: PeerClaim?
 
     init(
         with peer: Peer, over wire: any ChannelWire, _ registration: Registration, on loop: EventLoop,
@@ -90,6 +93,7 @@ final class TLSHandshake: LoopChannel {
         loop.reassign(registration, to: self)
     }
 
+    /// The key under which the profile stores sessions of this peer.
     private var sessionPeer: SessionPeer { SessionPeer(host: peer.host, port: peer.port, proxy: peer.proxy) }
 
     /// Starts the handshake.
@@ -109,14 +113,15 @@ final class TLSHandshake: LoopChannel {
     func channelReady(_ readiness: Readiness) {
         if !readiness.isDisjoint(with: [.readable, .closed]) {
             wire.becameReadable(isClosing: !readiness.isDisjoint(with: .closed))
-            if case .handshaking = state { peer.progress.step(at: loop.now) }
+            if case .handshaking = state { peer.progress.recordStep(at: loop.now) }
         }
         advance()
     }
 
     func loopWillClose() { end(.failure(.shutDown)) }
 
-    /// Continues the handshake, as far as the input and the answers allow.
+    /// Continues the handshake, as far as the peer's input and the program's answers allow. Does nothing while an answer is
+    /// awaited.
     private func advance() {
         guard case .handshaking(let engine) = state else { return }
         do {
@@ -153,13 +158,13 @@ final class TLSHandshake: LoopChannel {
 
     /// Has the profile's evaluator decide whether the peer is trusted.
     private func evaluate(_ trust: PeerTrust, _ engine: TLSEngine) {
-        // The program's check runs on behalf of an exchange. If no exchange waits any more, it does not run.
+        // The program's check runs on behalf of an exchange. If no exchange waits for the connection, the check does not run.
         if peer.profile.trust.asksProgram, case .abandoned = claimExchange() {
             return end(.failure(.cancelled))
         }
         let driver = TrustEvaluationDriver(peer.profile, trust, on: loop) { [weak self] verdict in
             guard let self, case .evaluating(let engine, _) = state else { return }
-            // A profile with questions asks the exchange about every connection, so the verdict is not reused (I-12.15).
+            // A profile that asks the exchange does so for every connection, so the verdict is not reused (I-12.15).
             if peer.profile.questions == .none { acceptedUntil = (try? verdict.get())?.reusableUntil }
             answerTrust(trust, verdict.map { _ in }, engine, acceptance: evaluatorAcceptance)
         }
@@ -167,19 +172,25 @@ final class TLSHandshake: LoopChannel {
         driver.start()
     }
 
-    /// Asks the verifier of the exchange that the connection is for. It is also asked about a resumed session, with the chain of
-    /// the original handshake.
+    /// Asks the verifier of the exchange that the connection is opened for. If a session is resumed, the verifier is asked too,
+    /// about the chain of the original handshake.
     private func askVerifier(about trust: PeerTrust, _ engine: TLSEngine) {
         guard case .claimed(let verifier) = claimExchange() else { return end(.failure(.cancelled)) }
         guard let verifier else { return evaluate(trust, engine) }
         state = .awaitingVerdict(engine, trust)
         setAwaitingProgram(true)
-        let unanswered = (PeerVerdict.refused(.refused("nobody has answered")), TLSProfile?.none)
-        let reply = reply(unanswered: unanswered) { $0.receivedVerdict($1.0, $1.1) }
-        verifier.judge(trust, host: peer.host, port: peer.port, under: profile) { reply.fulfill(($0, $1)) }
+        let defaultAnswer = (
+            verdict: PeerVerdict.refused(.refused("nobody has answered")), profile: TLSProfile?.none
+        )
+        let reply = reply(default: defaultAnswer) { handshake, answer in
+            handshake.receivedVerdict(answer.verdict, answer.profile)
+        }
+        verifier.judge(trust, host: peer.host, port: peer.port, under: profile) { verdict, profile in
+            reply.fulfill((verdict: verdict, profile: profile))
+        }
     }
 
-    /// Handles the answer of the verifier.
+    /// Continues with the answer of the verifier, and with the profile that the answer names, if any.
     private func receivedVerdict(_ verdict: PeerVerdict, _ profile: TLSProfile?) {
         guard case .awaitingVerdict(let engine, let trust) = state else { return }
         setAwaitingProgram(false)
@@ -206,15 +217,16 @@ final class TLSHandshake: LoopChannel {
         _ trust: PeerTrust, _ verdict: Result<Void, TrustFailure>, _ engine: TLSEngine,
         acceptance: PeerEvidence.Acceptance
     ) {
-        accepted = (trust, acceptance)
+        lastVerdict = (trust, acceptance)
         if case .failure(let failure) = verdict {
             peer.profile.refusalHandler?(trust, failure, peer.host, peer.port)
         }
-        // The server may have another chain by now, which only a full handshake shows: no session is offered the next time.
+        // The server may have another chain than that of the session, which only a full handshake shows. So the sessions of this
+        // server are removed, and the next connection offers none.
         if case .failure = verdict, engine.asksAboutResumption {
             peer.profile.forgetSessions(for: sessionPeer)
         }
-        peer.progress.step(at: loop.now)
+        peer.progress.recordStep(at: loop.now)
         engine.answerTrust(verdict)
         state = .handshaking(engine)
         advance()
@@ -222,18 +234,19 @@ final class TLSHandshake: LoopChannel {
 
     /// Returns the verifier of the exchange that the connection is for. The first call binds the exchange to the connection.
     private func claimExchange() -> PeerClaim {
-        if let claimed { return claimed }
-        let found = claim()
-        claimed = found
-        return found
+        if let claimResult { return claimResult }
+        let result = claim()
+        claimResult = result
+        return result
     }
 
     /// Returns a reply that delivers its answer on the loop.
     private func reply<Answer: Sendable>(
-        unanswered: Answer, _ deliver: @escaping @Sendable (TLSHandshake, Answer) -> Void
+        default defaultAnswer: Answer, _ deliver: @escaping @Sendable (TLSHandshake, Answer) -> Void
     ) -> LoopReply<Answer> {
         let bound = LoopBound(self, on: loop)
-        return LoopReply(unanswered: unanswered) { [loop] answer in
+        return LoopReply(default: defaultAnswer) { [loop] answer in
+            // The result is ignored: a loop that has ended has closed this handshake.
             _ = loop.execute { deliver(bound.value, answer) }
         }
     }
@@ -247,23 +260,31 @@ final class TLSHandshake: LoopChannel {
             guard let verifier else { return answerIdentity(nil, engine) }
             let reply = waitForIdentity(engine)
             return verifier.identify(for: request, host: peer.host, port: peer.port, under: profile) {
-                reply.fulfill(($0, $1))
+                answer, profile in reply.fulfill((answer: answer, profile: profile))
             }
         }
         guard let source = peer.profile.identitySource else { return answerIdentity(nil, engine) }
         let reply = waitForIdentity(engine)
-        source(request, peer.host, peer.port) { reply.fulfill(($0.map { .identity($0) } ?? .nobody, nil)) }
+        source(request, peer.host, peer.port) { identity in
+            let answer: IdentityAnswer = if let identity { .identity(identity) } else { .nobody }
+            reply.fulfill((answer: answer, profile: nil))
+        }
     }
 
     /// Begins to wait for a client certificate, and returns the reply to be fulfilled with it.
-    private func waitForIdentity(_ engine: TLSEngine) -> LoopReply<(IdentityAnswer, TLSProfile?)> {
-        identityWasRequested = true
+    private func waitForIdentity(
+        _ engine: TLSEngine
+    ) -> LoopReply<(answer: IdentityAnswer, profile: TLSProfile?)> {
+        hasAskedForIdentity = true
         state = .awaitingIdentity(engine)
         setAwaitingProgram(true)
-        return reply(unanswered: (.nobody, nil)) { $0.receivedIdentity($1.0, $1.1) }
+        let defaultAnswer = (answer: IdentityAnswer.nobody, profile: TLSProfile?.none)
+        return reply(default: defaultAnswer) { handshake, choice in
+            handshake.receivedIdentity(choice.answer, choice.profile)
+        }
     }
 
-    /// Handles the choice of a client certificate.
+    /// Continues with the chosen client certificate, and with the profile that the answer names, if any.
     private func receivedIdentity(_ answer: IdentityAnswer, _ profile: TLSProfile?) {
         guard case .awaitingIdentity(let engine) = state else { return }
         setAwaitingProgram(false)
@@ -279,7 +300,7 @@ final class TLSHandshake: LoopChannel {
 
     /// Gives the engine the client certificate, or nil for none, and continues the handshake.
     private func answerIdentity(_ identity: TLSIdentity?, _ engine: TLSEngine) {
-        peer.progress.step(at: loop.now)
+        peer.progress.recordStep(at: loop.now)
         engine.answerIdentity(identity)
         state = .handshaking(engine)
         advance()
@@ -290,15 +311,16 @@ final class TLSHandshake: LoopChannel {
     /// Creates the channel and reports it. Throws if the peer has chosen a protocol that the transport does not speak.
     private func succeed(_ engine: TLSEngine) throws(TLSError) {
         // The transport speaks no other protocol, even if the configuration offers one.
-        if let name = engine.applicationProtocol, name != "http/1.1", name != "h2" || !peer.allowsHTTP2 {
-            throw .protocolNotOffered(name)
+        if let name = engine.applicationProtocol {
+            let isSpoken = name == "http/1.1" || (name == "h2" && peer.allowsHTTP2)
+            guard isSpoken else { throw .protocolNotOffered(name) }
         }
         // No handshake succeeds without a verdict.
         guard let evidence = evidence(engine) else {
             throw .untrusted(.refused("the handshake ended without a verdict"))
         }
         let sessionSaver =
-            peer.profile.configuration.resumesSessions && !identityWasRequested
+            peer.profile.configuration.resumesSessions && !hasAskedForIdentity
             ? SessionSaver(
                 profile: profile, peer: sessionPeer, acceptedUntil: acceptedUntil, evidence: evidence)
             : nil
@@ -306,20 +328,20 @@ final class TLSHandshake: LoopChannel {
             engine, over: wire, under: profile, sessionSaver: sessionSaver, evidence: evidence,
             isBoundToExchange: isBoundToExchange, on: loop)
         end(.success(channel))
-        // When this job runs, the waiting exchange has usually sent its first bytes, and the last flight has left with them. An
-        // error is ignored: the next read reports it.
+        // When this work runs, the waiting exchange has usually sent its first bytes, and the last messages of the handshake have
+        // left with them. An error is ignored: the next read reports it.
         loop.executeOnLoop { try? channel.sendLastFlight() }
     }
 
     /// Returns the evidence of the handshake or, for a resumed session, of the original handshake.
     private func evidence(_ engine: TLSEngine) -> PeerEvidence? {
         if engine.isResumed, let evidence = offeredSession?.evidence { return evidence }
-        return accepted.map {
+        return lastVerdict.map {
             PeerEvidence(of: $0.trust, acceptance: $0.acceptance, identity: engine.identity)
         }
     }
 
-    /// Ends the handshake with the wire's error if the engine failed because of it, and with the engine's error otherwise.
+    /// Ends the handshake with the wire's error if that made the engine fail, and with the engine's error otherwise.
     private func fail(_ error: TLSError) {
         let failure: ChannelFailure
         if error == .wireFailed, let cause = wire.failure { failure = cause } else { failure = .tls(error) }
@@ -349,10 +371,10 @@ final class TLSHandshake: LoopChannel {
         releaseVerifier()
     }
 
-    /// Releases the verifier, which `claimed` and `claim` retain. A verifier that keeps the `LoopReply` with which it answers
+    /// Releases the verifier, which `claimResult` and `claim` retain. A verifier that stores the closure with which it answers
     /// would otherwise form a reference cycle with this handshake.
     private func releaseVerifier() {
-        claimed = nil
+        claimResult = nil
         claim = { .claimed(nil) }
     }
 }

@@ -2,7 +2,7 @@
 
 import LupineTLS
 
-/// TLS inside TLS: the wire to an origin behind an https proxy.
+/// Carries TLS inside TLS: the wire to an https origin behind an https proxy.
 ///
 /// The records of the TLS connection to the origin are the content of the TLS connection to the proxy (`outer`). Confined to its
 /// loop.
@@ -21,9 +21,11 @@ final class TunnelledWire: ChannelWire {
         defer { loop.giveBack(recordBuffer: buffer) }
         do throws(ChannelFailure) {
             let outcome: ReadOutcome
+            // The scope ends the mutable access before the bytes are copied out of the buffer.
             do {
-                var whole = buffer.mutableSpan
-                var space = whole._mutatingExtracting(first: min(output.freeCapacity, whole.count))
+                var wholeBuffer = buffer.mutableSpan
+                let limit = min(output.freeCapacity, wholeBuffer.count)
+                var space = wholeBuffer._mutatingExtracting(first: limit)
                 outcome = try outer.receive(into: &space)
             }
             switch outcome {
@@ -45,6 +47,7 @@ final class TunnelledWire: ChannelWire {
         } catch { return fail(error) }
     }
 
+    /// Stores the error as `failure`, and returns the outcome `failed`.
     private func fail(_ error: ChannelFailure) -> TLSWireOutcome {
         failure = error
         return .failed

@@ -67,7 +67,7 @@ package final class ConnectionPool: Sendable {
     /// Accepts an exchange, whose sink receives the outcome. With `needsFresh`, the pool leases to it only a connection that has
     /// carried nothing.
     package func submit(_ exchange: Exchange, needsFresh: Bool = false) {
-        exchange.observation?.submitted(exchange)
+        exchange.observation?.reportStart(of: exchange)
         enqueue(exchange, needsFresh: needsFresh)
     }
 
@@ -84,7 +84,7 @@ package final class ConnectionPool: Sendable {
     /// Accepts a WebSocket exchange: it runs on an open HTTP/2 connection that accepts WebSockets, or else on a connection of the
     /// pool `webSocketPool`. Without that pool, it is submitted like any other exchange.
     package func submitWebSocket(_ exchange: Exchange, needsFresh: Bool = false) {
-        exchange.observation?.submitted(exchange)
+        exchange.observation?.reportStart(of: exchange)
         guard let webSocketPool else { return enqueue(exchange, needsFresh: needsFresh) }
         // No open HTTP/2 connection is fresh, so the other pool gets the exchange.
         if needsFresh { return webSocketPool.enqueue(exchange, needsFresh: false) }
@@ -136,7 +136,7 @@ package final class ConnectionPool: Sendable {
         guard ReplayRule.mayReplay(attempt), exchange.park(in: self, needsFresh: needsFresh) else {
             return exchange.end(.failure(exchange.cancellation ?? error), metrics)
         }
-        exchange.observation?.lostConnection(at: metrics.responseEnd ?? group.clock.now())
+        exchange.observation?.connectionWasLost(at: metrics.responseEnd ?? group.clock.now())
         exchange.sink.willReplay(metrics)
         guard requestBegan else { return exchange.submitAgain(to: self) }
         exchange.content.rewind { [group] isReady in

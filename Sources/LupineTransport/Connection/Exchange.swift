@@ -333,7 +333,7 @@ package final class Exchange: Sendable {
         // Needed after success too: if the response came before the request was complete, the source may still produce content.
         content.abandon()
         stopWaitTimeouts()
-        observation?.ended(result, metrics)
+        observation?.reportEnd(result, metrics)
         sink.exchangeEnded(result, metrics)
     }
 
@@ -422,8 +422,8 @@ package final class Exchange: Sendable {
 
 extension TransferObservation {
     /// Reports the start when the exchange is first submitted to the pool; later submissions are ignored.
-    func submitted(_ exchange: Exchange) {
-        submitted(at: exchange.createdAt) { TransferStart(exchange, $0) }
+    func reportStart(of exchange: Exchange) {
+        reportStart(at: exchange.createdAt) { TransferStart(exchange, $0) }
     }
 }
 

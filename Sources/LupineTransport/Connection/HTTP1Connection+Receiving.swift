@@ -205,7 +205,7 @@ extension HTTP1Connection {
         current?.metrics.responseHeadBytes = headOctets
         current?.bodyFraming = framing
         if let observation = exchange.observation, let metrics = current?.metrics {
-            observation.received(head, metrics, at: loop.now)
+            observation.reportHead(head, metrics, at: loop.now)
         }
         cancelContinueTimer()
         responseKeepsAlive = keepAlive

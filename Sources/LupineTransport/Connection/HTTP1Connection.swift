@@ -171,7 +171,7 @@ final class HTTP1Connection: Carrier {
         responseKeepsAlive = true
         keepAliveHint = KeepAlive()
         _ = machine.handle(.begin(waitsForContinue ? .awaitingContinue : .sending))
-        exchange.observation?.leased(
+        exchange.observation?.reportLease(
             current.metrics, to: exchange.origin, sending: feed.output, at: now)
         exchange.sink.begins(on: loop, over: route.evidence)
         // The sink may have cancelled the exchange.

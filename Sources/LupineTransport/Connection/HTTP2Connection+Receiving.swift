@@ -270,7 +270,7 @@ extension HTTP2Connection {
         if head.status.code == 421, resendMisdirected(stream) { return }
         stream.metrics.version = head.version
         if case .length(let length) = framing { stream.expectedLength = length }
-        exchange.observation?.received(head, stream.metrics, at: loop.now)
+        exchange.observation?.reportHead(head, stream.metrics, at: loop.now)
         if let timer = stream.continueTimer.take() { loop.cancel(timer) }
         _ = stream.machine.handle(.headReceived)
         recordInput(of: stream)

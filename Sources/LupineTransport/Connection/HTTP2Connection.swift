@@ -209,7 +209,7 @@ final class HTTP2Connection: Carrier {
         openingStreams.append(stream)
         pingIfSilent()
         updateDeadlines(.sending, of: stream)
-        exchange.observation?.leased(metrics, to: exchange.origin, sending: list.lines, at: loop.now)
+        exchange.observation?.reportLease(metrics, to: exchange.origin, sending: list.lines, at: loop.now)
         notifyOpened(stream)
         isBeginning = true
         exchange.sink.begins(on: loop, over: route.evidence)

@@ -2,26 +2,27 @@
 
 import LupineTLS
 
-/// The connections that may carry requests to origins other than the one they were opened for (RFC 9113 §9.1.1), by the
-/// address of their peer.
+/// The connections that may carry requests to other origins than the one they were opened for, by the address of their peer
+/// (connection reuse, RFC 9113 §9.1.1).
 ///
-/// A connection qualifies if it speaks HTTP/2 over TLS without a proxy, if the peer's certificate has passed the default
-/// evaluation without an evaluator of the program, and if no client certificate was sent: the connection then proves as much
-/// about another origin whose name is in the certificate. Such an origin may use it if it has the same TLS profile and the same
-/// local binding, and if its name resolves to the same address. If the profile has a `PeerVerifier`, the verifier must be
-/// certain to accept this peer by default (`PeerVerifier.acceptsByDefault`).
+/// A connection qualifies if it speaks HTTP/2 over TLS without a proxy, and if no client certificate was sent. The peer's
+/// certificate must have passed the default evaluation, without an evaluator of the program. The peer is then authenticated for
+/// every name in its certificate. Another origin may use the connection if it has the same TLS profile and the same local
+/// binding, and if its name resolves to the same address. If the profile has a `PeerVerifier`, that must also be certain to
+/// accept the peer by default (`PeerVerifier.acceptsByDefault`).
 struct CoalescibleConnections: Sendable {
-    /// A connection, and the result of its TLS handshake.
+    /// A connection that qualifies, with its origin and the evidence of its TLS handshake.
     struct Candidate: Sendable {
         let id: ConnectionID
         fileprivate let origin: Origin
         fileprivate let evidence: PeerEvidence
 
-        /// Whether its certificate covers the other origin's name. Checks every name of the certificate.
+        /// Returns whether the peer's certificate is valid for the other origin's name. Checks every name in the certificate.
         func covers(_ other: Origin) -> Bool { evidence.isStandard(forHost: other.host) }
     }
 
     private var candidates: [SocketAddress: [Candidate]] = [:]
+    /// The peer's address of each candidate.
     private var addresses: [ConnectionID: SocketAddress] = [:]
 
     /// Adds a connection that has been opened for `origin`, if it qualifies.
@@ -30,6 +31,7 @@ struct CoalescibleConnections: Sendable {
             let details = route.tls, details.profile == origin.tls, !details.isBoundToExchange,
             evidence.acceptance == .standard
         else { return }
+        // The peer knows this client by its certificate.
         if case .certificate = evidence.identity { return }
         addresses[id] = address
         candidates[address, default: []].append(Candidate(id: id, origin: origin, evidence: evidence))
@@ -54,8 +56,8 @@ struct CoalescibleConnections: Sendable {
 }
 
 extension Origin {
-    /// Whether the origin's requests may use connections to other origins, and other origins its connections: its peer is
-    /// evaluated by default and by no evaluator of the program, and there is no client identity.
+    /// Whether the origin's requests may use connections to other origins, and other origins' requests its connections. That
+    /// requires the default evaluation of the peer, no evaluator of the program, and no client certificate.
     var mayCoalesce: Bool {
         guard scheme == .https, proxy == nil, unixPath == nil, let tls else { return false }
         return tls.trust.includesDefault && !tls.trust.asksProgram && tls.configuration.identity == nil

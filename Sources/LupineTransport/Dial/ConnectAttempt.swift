@@ -4,17 +4,18 @@
 final class ConnectAttempt: LoopChannel {
     let address: SocketAddress
     private var socket: Socket?
-    private var registration: Registration?
+    /// The socket's registration with the loop; nil once `close` or `takeSocket` was called.
+    private(set) var registration: Registration?
     private let loop: EventLoop
-    /// Called with nil when connected. Set to nil once it has been called, or when it will not be.
+    /// Called with nil when the socket is connected, or with the error. Set to nil once it has been called, and by `close`.
     private var report: ((Errno?) -> Void)?
-    /// Whether the loop has reported input or the end of the stream. The event is edge-triggered, so the loop will not repeat it.
-    private(set) var sawInput = false
+    /// Whether the loop has reported input or the end of the stream. Events are edge-triggered, so the loop will not repeat it.
+    private(set) var mayRead = false
 
-    /// Creates the socket and starts connecting. `report` is called later, once, unless `close()` is called first. `speaksFirst`
-    /// is true if the client sends before the peer does.
+    /// Creates the socket and starts connecting. `report` is called later, once, unless `close()` is called first. `binding` is a
+    /// local address or the name of an interface. `clientSpeaksFirst` is true if the client sends before the peer does.
     init(
-        _ address: SocketAddress, binding: String?, speaksFirst: Bool, on loop: EventLoop,
+        _ address: SocketAddress, binding: String?, clientSpeaksFirst: Bool, on loop: EventLoop,
         report: @escaping (Errno?) -> Void
     ) throws(Errno) {
         self.address = address
@@ -26,13 +27,13 @@ final class ConnectAttempt: LoopChannel {
             if let binding { try Self.bind(socket, to: binding, for: address) }
             try socket.setNoDelay()
             // The option only saves a packet of the handshake; if it cannot be set, the attempt continues.
-            if speaksFirst { try? socket.setConnectsWithData() }
+            if clientSpeaksFirst { try? socket.setConnectsWithData() }
         case .unix, .unixAbstract, .unixUnnamed: break
         }
         let progress = try socket.connect(to: address)
         registration = try loop.register(socket.descriptor, self)
         self.socket = consume socket
-        // Deferred, so that `report` is not called before the caller has the attempt.
+        // Deferred, so that `report` is called only after the caller has stored the attempt.
         if progress == .connected { loop.executeOnLoop { [self] in finish(mayHaveFailed: true) } }
     }
 
@@ -43,19 +44,20 @@ final class ConnectAttempt: LoopChannel {
         guard let local = SocketAddress(literal: binding, port: 0) else {
             return try socket.bind(toInterface: binding)
         }
+        // An address of the other family cannot be bound.
         guard local.isIPv6 == address.isIPv6 else { throw .invalidArgument }
         try socket.setBindAddressNoPort()
         try socket.bind(to: local)
     }
 
     func channelReady(_ readiness: Readiness) {
-        if !readiness.isDisjoint(with: [.readable, .closed]) { sawInput = true }
+        if !readiness.isDisjoint(with: [.readable, .closed]) { mayRead = true }
         if !readiness.isDisjoint(with: [.failed, .hungUp]) { return finish(mayHaveFailed: true) }
         // A socket that is still connecting is not writable: writable without an error flag means connected.
         if readiness.contains(.writable) { finish(mayHaveFailed: false) }
     }
 
-    /// Reports that the socket is connected; if the attempt may have failed, asks the kernel for its error first.
+    /// Reports that the socket is connected. If the attempt may have failed, first asks the kernel for the socket's error.
     private func finish(mayHaveFailed: Bool) {
         guard registration != nil, let report else { return }
         self.report = nil
@@ -78,11 +80,8 @@ final class ConnectAttempt: LoopChannel {
         socket = nil
     }
 
-    /// The socket's registration with the loop; nil once `close` or `takeSocket` was called.
-    var established: Registration? { registration }
-
-    /// Returns the connected socket and leaves its registration to the caller, who must reassign it: the registered channel is
-    /// still this attempt.
+    /// Returns the connected socket. The caller reads `registration` before, owns the registration afterwards, and reassigns it,
+    /// because its channel is still this attempt.
     func takeSocket() -> Socket? {
         registration = nil
         return socket.take()

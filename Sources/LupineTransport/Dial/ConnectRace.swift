@@ -1,32 +1,35 @@
 // SPDX-License-Identifier: MIT
 
-/// Connects to one of several addresses: performs the decisions of `HappyEyeballsMachine`. Confined to one loop.
+/// Connects to one of several addresses, as `HappyEyeballsMachine` decides. Confined to one loop.
 ///
-/// It reports once, unless it is closed first.
+/// The race calls `report` once, unless `close` is called first.
 final class ConnectRace {
+    /// The result of a race.
     enum Outcome {
-        /// The attempt has won. The race has given up all others.
+        /// This attempt has connected first. The race has closed all others.
         case connected(ConnectAttempt)
         /// None of the addresses could be connected to.
         case unreachable([ConnectFailure])
-        /// The race cannot continue.
+        /// The race was given up, because the process has no more descriptors or the loop is shutting down.
         case failed(TransportError)
     }
 
     private typealias Machine = HappyEyeballsMachine<SocketAddress, Errno>
 
     private var machine: Machine
+    /// The local address or interface of each attempt.
     private let binding: String?
     /// Whether the client sends before the peer does.
-    private let speaksFirst: Bool
+    private let clientSpeaksFirst: Bool
     private let loop: EventLoop
     /// Indexed by attempt number; nil if an attempt could not start or has been closed.
     private var attempts: [ConnectAttempt?] = []
+    /// Starts the next attempt when it fires.
     private var attemptDelayTimer: EventLoop.TimerToken?
-    /// Set to nil once it has been called, or when it will not be.
+    /// Set to nil once it has been called, and by `close`.
     private var report: ((Outcome) -> Void)?
 
-    /// Creates a race to `addresses`. `binding` is the local address or interface of each attempt.
+    /// Creates a race among `addresses`. `binding` is the local address or interface of each attempt.
     init(
         to addresses: [SocketAddress], binding: String?, configuration: DialConfiguration,
         on loop: EventLoop, report: @escaping (Outcome) -> Void
@@ -35,7 +38,7 @@ final class ConnectRace {
             addresses: addresses.map { (family: $0.isIPv6 ? .ipv6 : .ipv4, address: $0) },
             first: configuration.firstFamily, attemptDelay: configuration.attemptDelay)
         self.binding = binding
-        speaksFirst = !configuration.keepsFirstOriginBytes
+        clientSpeaksFirst = !configuration.keepsFirstOriginBytes
         self.loop = loop
         self.report = report
     }
@@ -57,7 +60,9 @@ final class ConnectRace {
         for action in machine.handle(event, at: loop.now) { perform(action) }
     }
 
+    /// Performs one action of the machine.
     private func perform(_ action: Machine.Action) {
+        // An action before this one may have ended the race.
         guard report != nil else { return }
         switch action {
         case .connect(let id, let address): connect(id, to: address)
@@ -85,31 +90,35 @@ final class ConnectRace {
         attempts.indices.contains(id.rawValue) ? attempts[id.rawValue] : nil
     }
 
+    /// Starts an attempt.
     private func connect(_ id: Machine.AttemptID, to address: SocketAddress) {
         do throws(Errno) {
-            let attempt = try ConnectAttempt(address, binding: binding, speaksFirst: speaksFirst, on: loop) {
-                error in self.advance(error.map { .failed(id, $0) } ?? .connected(id))
+            let attempt = try ConnectAttempt(
+                address, binding: binding, clientSpeaksFirst: clientSpeaksFirst, on: loop
+            ) { error in
+                self.advance(error.map { .failed(id, $0) } ?? .connected(id))
             }
             attempts.append(attempt)
         } catch {
-            // Keeps the index of the next attempt equal to its number.
+            // The entry keeps the index of the next attempt equal to its number.
             attempts.append(nil)
             // Without a descriptor, connecting to any other address would fail as well.
             if case .outOfDescriptors = TransportError(connecting: address, error) {
                 return end(.failed(.outOfDescriptors(error)))
             }
-            // Deferred, so that the machine receives no event while its actions are being performed.
+            // Deferred, so that the machine receives no event while the race performs the actions of another.
             loop.executeOnLoop { self.advance(.failed(id, error)) }
         }
     }
 
+    /// Reports the outcome, once.
     private func end(_ outcome: Outcome) {
         report.take()?(outcome)
     }
 }
 
 extension ConnectRace: TimerTarget {
-    /// Called when the attempt delay has passed.
+    /// Called when the attempt delay has passed or the loop is shutting down. The race has only one timer, so it ignores `tag`.
     func timerEnded(tag: Int, reason: TimerReason) {
         attemptDelayTimer = nil
         if reason == .due { advance(.timer) }

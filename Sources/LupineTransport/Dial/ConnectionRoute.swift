@@ -3,8 +3,10 @@
 import LupineHTTP
 import LupineTLS
 
-/// The peer of a connection and how it was reached: the same for all exchanges on it. Made once and passed by reference.
+/// The peer of a connection, and how the connection was opened: the same for all exchanges on it. Created once for each
+/// connection, and passed by reference.
 final class ConnectionRoute: Sendable {
+    /// The host of the origin or, for a Unix-domain socket, its path; for errors.
     let host: String
     /// The port of the host, for errors.
     let port: UInt16
@@ -13,6 +15,7 @@ final class ConnectionRoute: Sendable {
     /// How the kernel probes the peer of a silent connection; nil to disable probing.
     let probes: KeepAliveProbes?
     let usesProxy: Bool
+    /// The times of the look-up, of connecting and of the TLS handshake.
     let dial: DialMetrics
     /// The TLS parameters negotiated with the origin.
     let tls: TLSDetails?
@@ -23,11 +26,11 @@ final class ConnectionRoute: Sendable {
     let absolutePrefix: String?
     /// The `Proxy-Authorization` value for a proxy that forwards the requests.
     let proxyAuthorization: String?
-    /// Whether both ends have the same address. Sending a file's pages is free for the sender then, but costs the receiver
-    /// more than a copy costs both.
+    /// Whether both ends are on this machine. Content of a file is then sent through memory instead of with `sendfile`: reading
+    /// pages of a file from a socket costs the receiver more time than the copies cost both ends.
     let isSameHost: Bool
 
-    /// Creates the route of a connection to `origin` over an established channel, whose peer has that address.
+    /// Creates the route of a connection to `origin` over an established channel. `address` is the address of the channel's peer.
     init(
         to origin: Origin, over channel: borrowing ByteChannel, address: SocketAddress, dial: DialMetrics,
         configuration: DialConfiguration
@@ -46,7 +49,7 @@ final class ConnectionRoute: Sendable {
         evidence = details == nil ? nil : channel.evidence
         absolutePrefix = isForwarded ? "http://" + Self.authority(of: origin) : nil
         proxyAuthorization = isForwarded ? origin.proxy?.credentials?.basicAuthorization : nil
-        // False if the local address is unknown; on a connection that sends content it is known.
+        // Compares the addresses without their ports. If the local address is unknown, the result is false.
         isSameHost = localAddress?.with(port: 0) == address.with(port: 0)
     }
 

@@ -3,10 +3,10 @@
 package import LupineHTTP
 import LupineTLS
 
-/// How connections are opened.
+/// The settings for opening connections.
 package struct DialConfiguration: Sendable {
-    /// The time-out for look-up, connecting and tunnel together, without the TLS handshakes. curl allows 300 s; an attempt that
-    /// has not succeeded after a minute will not succeed.
+    /// The time-out for look-up, connecting and tunnel together, without the TLS handshakes. curl's is 300 s, but an attempt that
+    /// has not succeeded after a minute will hardly succeed later.
     package var timeout: Interval? = .seconds(60)
     /// The time-out for one TLS handshake, including the verification of the peer.
     package var tlsHandshakeTimeout: Interval? = .seconds(60)
@@ -16,31 +16,31 @@ package struct DialConfiguration: Sendable {
     package var firstFamily = HappyEyeballsMachine<SocketAddress, Errno>.FirstFamily.asResolved
     /// How long an attempt runs before the next address is tried in parallel (RFC 8305 §5, Connection Attempt Delay).
     package var attemptDelay: Interval = HappyEyeballsMachine<SocketAddress, Errno>.defaultAttemptDelay
-    /// Whether and how the kernel probes silent connections.
+    /// When the kernel probes silent connections, in seconds; nil to disable probing.
     package var keepAlive: KeepAliveProbes? = KeepAliveProbes(idle: 60, interval: 15, count: 4)
     /// The fields sent to a proxy with a CONNECT request, such as User-Agent.
     package var tunnelFields = Fields()
-    /// Whether HTTP proxies are asked for a tunnel to `http` origins too, as with curl's `--proxytunnel`: for origins that speak
-    /// a protocol which the proxy would not forward.
+    /// Whether an HTTP proxy is asked for a tunnel to `http` origins too, as with curl's `--proxytunnel`. An origin needs one if
+    /// the proxy does not forward its protocol.
     package var tunnelsEverything = false
 
     /// The HTTP versions that are spoken on the connection.
     package var versions = HTTPVersions.http11
-    /// The application protocols (ALPN) offered instead of those of the TLS profile, for a pool that speaks fewer protocols than
-    /// the other pools of its session; nil for those of the profile.
+    /// The application protocols (ALPN) to offer instead of those of the TLS profile; nil to offer the profile's. For a pool that
+    /// speaks fewer protocols than the other pools of its session.
     package var offeredProtocols: [String]?
 
-    /// Whether bytes of the origin that arrive together with the proxy's answer are kept (`DialedChannel.firstOriginBytes`). In
-    /// HTTP/1.1 the origin may not send before a request, so such bytes are an error.
+    /// Whether bytes of the origin may arrive together with the proxy's answer (`DialedChannel.firstOriginBytes`). With HTTP/1.1
+    /// they are an error, because the origin may not send before it has received a request.
     var originMaySpeakFirst = false
 
-    /// The defaults.
+    /// Creates the default settings.
     package init() {}
 
-    /// Whether an HTTP proxy is asked for a tunnel to an `http` origin: it would not forward HTTP/2.
+    /// Whether an HTTP proxy is asked for a tunnel to an `http` origin. HTTP/2 needs one: the proxy would not forward it.
     var tunnelsToPlainOrigins: Bool { tunnelsEverything || versions.haveHTTP2WithoutTLS }
 
-    /// Returns how the kernel probes a silent peer at `address`; nil if it does not, as for a Unix-domain socket.
+    /// Returns how the kernel probes a silent peer at `address`; nil if probing is disabled or `address` is a Unix-domain socket.
     func probes(to address: SocketAddress) -> KeepAliveProbes? { address.port == nil ? nil : keepAlive }
 
     /// Whether requests to `origin` are sent to its proxy, which forwards them, rather than through a tunnel or without a proxy.
@@ -49,8 +49,8 @@ package struct DialConfiguration: Sendable {
         return proxy.kind != .socks5 && origin.scheme == .http && !tunnelsToPlainOrigins
     }
 
-    /// Returns an error if the negotiated protocol is none of the configured versions, or if it is HTTP/2 over a TLS version or
-    /// cipher that HTTP/2 does not allow (RFC 9113 §9.2); nil otherwise.
+    /// Returns an error if the negotiated protocol is none of the configured versions; nil otherwise. HTTP/2 is also an error
+    /// over a TLS version or cipher suite that it does not allow (RFC 9113 §9.2).
     func versionError(of details: TLSDetails) -> TLSError? {
         // HTTP/1.1 alone needs no negotiated protocol.
         guard versions.contains(.http2) else { return nil }
@@ -60,6 +60,6 @@ package struct DialConfiguration: Sendable {
         return details.meetsHTTP2Requirements ? nil : .cipherNotShared
     }
 
-    /// Whether bytes that an `http` origin sends first are kept: in HTTP/2 both peers send a preface.
+    /// Whether an `http` origin may send before the client does. In HTTP/2 both peers begin with a preface.
     var keepsFirstOriginBytes: Bool { originMaySpeakFirst || versions.haveHTTP2WithoutTLS }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The result of a dial: a connected channel, registered with its loop. Confined to that loop. Its owner takes the channel out
+/// The result of a dial: a connected channel, registered with its loop. Confined to that loop. The owner calls `takeChannel`
 /// once.
 final class DialedChannel {
     private var channel: ByteChannel?
@@ -8,10 +8,10 @@ final class DialedChannel {
     let route: ConnectionRoute
     /// Whether there may be input that the loop has already reported.
     let mayRead: Bool
-    /// The pool key that the connection belongs to, because the program's answer has changed its TLS profile; nil for the key
-    /// that it was opened for.
+    /// The pool key that the connection belongs to, if an answer of the program has changed its TLS profile; nil if it belongs to
+    /// the key that it was opened for.
     var newKey: Origin?
-    /// Whether HTTP/2 is spoken.
+    /// Whether the peers speak HTTP/2.
     var speaksHTTP2 = false
     /// The bytes of the origin that arrived together with the proxy's answer. The owner handles them before it reads the channel.
     var firstOriginBytes: [UInt8] = []

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// Opens one connection to an origin: look-up, race of addresses, proxy, TLS. Confined to one loop, and used for one dial.
+/// Opens one connection to an origin (a dial): name look-up, race of addresses, proxy, TLS. Confined to one loop, and used once.
 ///
 /// `ConnectRace` connects to one of several addresses, `ProxyHandshake` asks a proxy for a tunnel, `TLSHandshake` secures the
 /// connection to an https proxy and to an https origin. The dialer runs them in order, under one time-out for connecting and one
-/// for each handshake, and reports once. A failed handshake ends the dial: the dialer tries no other address and no weaker
+/// for each TLS handshake, and reports once. A failed handshake ends the dial: the dialer tries no other address and no weaker
 /// protection.
 final class Dialer {
     typealias Outcome = Result<DialedChannel, TransportError>
@@ -20,41 +20,42 @@ final class Dialer {
     private var firstOriginBytes: [UInt8] = []
     private var metrics = DialMetrics()
     private var report: ((Outcome) -> Void)?
-    /// Ties an exchange to the dial, and returns the delegate or evaluator that decides about the peer for it.
+    /// Binds an exchange to the dial, and returns the verifier that decides about the peer for that exchange.
     private var claim: () -> PeerClaim = { .abandoned }
-    /// The result of `claim`, once it was called.
-    private var claimed: PeerClaim?
-    /// Existing connections that can serve instead of a new one; nil for none.
+    /// The result of `claim`, once it has been called.
+    private var claimResult: PeerClaim?
+    /// Gives access to pooled connections that the exchanges can use instead of a new one; nil for none.
     private var offer: ConnectionOffer?
-    /// The error of a cancellation before the start.
+    /// The error that was passed to `cancel(_:)` before `start`.
     private var earlyCancellation: TransportError?
-    /// The deadline for everything but handshakes; it is extended by the duration of the handshake with the proxy.
-    private var deadline: Instant?
-    /// The time limit of the current step.
+    /// The deadline for everything but TLS handshakes; extended by the duration of the TLS handshake with the proxy.
+    private var connectDeadline: Instant?
+    /// The time limit of the current phase.
     private var limit: (at: Instant, timeout: TransferTimeout)?
-    /// Fires no later than the limit. If it fires before the limit, it is set again, so that a later limit needs no new timer.
+    /// Fires no later than the limit. If it fires earlier, it is set again; so a limit that moves to a later time needs no timer.
     private var limitTimer: (token: EventLoop.TimerToken, at: Instant)?
+    /// When the last TLS handshake began.
     private var handshakeStart = Instant.zero
 
     private enum Phase {
         case new
-        /// The TLS context is being loaded.
-        case preparing
+        /// A worker thread loads a TLS context.
+        case loadingContext
         case lookingUp(LookUp)
         /// Connecting to the only address, without a race; nil until the attempt has been created.
         case connecting(ConnectAttempt?)
         case racing(ConnectRace)
         /// In the TLS handshake with the proxy.
-        case securingProxy(TLSHandshake, Established)
+        case securingProxy(TLSHandshake, Endpoint)
         /// Asking the proxy for a tunnel.
-        case handshakingWithProxy(ProxyHandshake, Established)
+        case handshakingWithProxy(ProxyHandshake, Endpoint)
         /// In the TLS handshake with the origin.
-        case securing(TLSHandshake, Established)
+        case securing(TLSHandshake, Endpoint)
         case over
     }
 
-    /// The registration and address of a connected socket.
-    private struct Established {
+    /// The registration of a connected socket, and the address of its peer.
+    private struct Endpoint {
         let registration: Registration
         let address: SocketAddress
     }
@@ -71,9 +72,9 @@ final class Dialer {
     /// Starts the dial. It ends with `cancelled` if an offered connection serves instead.
     ///
     /// - Parameters:
-    ///   - claim: Called at most once, when the peer is to be verified, and only if the origin's TLS profile asks the exchange
-    ///     about trust or the client's identity (`TLSProfile.questions`), or has an evaluator or identity source of the program.
-    ///   - offer: Existing connections that may serve instead of a new one.
+    ///   - claim: Called at most once, when the peer has to be verified. Called only if the origin's TLS profile asks the
+    ///     exchange (`TLSProfile.questions`), or if the profile has an evaluator or identity source of the program.
+    ///   - offer: Gives access to pooled connections that may be used instead of a new one; nil for none.
     ///   - report: Called once with the result; if `cancel(_:)` ends the dial, with the error passed to it.
     func start(
         claiming claim: @escaping () -> PeerClaim = { .claimed(nil) },
@@ -84,45 +85,48 @@ final class Dialer {
         self.offer = offer
         self.report = report
         if let earlyCancellation { return end(.failure(earlyCancellation)) }
-        if let timeout = configuration.timeout { setDeadline(loop.now + timeout) }
+        if let timeout = configuration.timeout { setConnectDeadline(loop.now + timeout) }
         // An https origin and an https proxy each need a profile.
-        let lacksProfile = origin.scheme == .https && origin.tls == nil
-        guard !lacksProfile, origin.proxy?.kind != .https || origin.proxyTLS != nil else {
+        let lacksOriginProfile = origin.scheme == .https && origin.tls == nil
+        let lacksProxyProfile = origin.proxy?.kind == .https && origin.proxyTLS == nil
+        guard !lacksOriginProfile, !lacksProxyProfile else {
             return end(.failure(.unsupported("https without a TLS profile")))
         }
-        prepare()
+        loadContexts()
     }
 
-    /// Loads the TLS contexts that are not loaded yet.
-    private func prepare() {
-        guard let unprepared = unprepared(origin.tls) ?? unprepared(origin.proxyTLS) else { return begin() }
-        phase = .preparing
+    /// Loads the TLS contexts that are not loaded yet, one after the other, and then starts to connect.
+    private func loadContexts() {
+        guard let profile = needingContext(origin.tls) ?? needingContext(origin.proxyTLS) else {
+            return startConnecting()
+        }
+        phase = .loadingContext
         let bound = LoopBound(self, on: loop)
-        unprepared.prepare { [loop] answer in
-            _ = loop.execute { bound.value.prepared(unprepared, answer) }
+        profile.loadContext { [loop] answer in
+            // The result is ignored: if the loop has ended, nobody waits for the dial.
+            _ = loop.execute { bound.value.contextLoadEnded(profile, answer) }
         }
     }
 
     /// Returns the profile if its TLS context is not loaded.
-    private func unprepared(_ profile: TLSProfile?) -> TLSProfile? {
+    private func needingContext(_ profile: TLSProfile?) -> TLSProfile? {
         guard let profile, profile.context == nil else { return nil }
         return profile
     }
 
-    /// Called on the loop when a TLS context has been loaded.
-    private func prepared(_ profile: TLSProfile, _ answer: TLSSettings.Answer) {
-        guard case .preparing = phase else { return }
+    /// Called on the loop when the TLS context of a profile has been loaded, or cannot be loaded.
+    private func contextLoadEnded(_ profile: TLSProfile, _ answer: TLSSettings.Answer) {
+        guard case .loadingContext = phase else { return }
         switch answer {
-        case .success: prepare()
+        case .success: loadContexts()
         case .failure(let error):
-            let isOrigin = profile == origin.tls
-            let host = isOrigin ? origin.host : origin.proxy?.host ?? origin.host
-            end(.failure(.tls(host: host, port: isOrigin ? origin.port : origin.proxy?.port ?? 0, error)))
+            let proxy = profile == origin.tls ? nil : origin.proxy
+            end(.failure(.tls(host: proxy?.host ?? origin.host, port: proxy?.port ?? origin.port, error)))
         }
     }
 
     /// Starts to connect, once all TLS contexts are loaded.
-    private func begin() {
+    private func startConnecting() {
         if let path = origin.unixPath { return race([.unix(path: path)]) }
         lookUp(host: origin.proxy?.host ?? origin.host, port: origin.proxy?.port ?? origin.port)
     }
@@ -133,14 +137,15 @@ final class Dialer {
         end(.failure(error))
     }
 
-    private func setDeadline(_ instant: Instant) {
-        deadline = instant
+    /// Sets the deadline for connecting, and makes it the current limit.
+    private func setConnectDeadline(_ instant: Instant) {
+        connectDeadline = instant
         limit = (instant, .connect)
-        armLimit()
+        setLimitTimer()
     }
 
     /// Sets the timer of the limit, unless a timer is set that fires no later.
-    private func armLimit() {
+    private func setLimitTimer() {
         guard let limit else { return }
         if let limitTimer {
             guard limit.at < limitTimer.at else { return }
@@ -151,26 +156,27 @@ final class Dialer {
 
     // MARK: Look-up
 
+    /// Looks up the addresses of the origin or its proxy.
     private func lookUp(host: String, port: UInt16) {
-        let began = loop.now
+        let lookUpStart = loop.now
         // Overrides and IP literals need no look-up.
         if let answer = resolver.answerInMemory(for: host, port: port, family: configuration.family) {
-            return lookedUp(host, answer)
+            return lookUpEnded(host, answer)
         }
         let start = resolver.lookUp(host, port: port, family: configuration.family, on: loop) { answer in
-            self.lookedUp(host, answer)
+            self.lookUpEnded(host, answer)
         }
         switch start {
         // A cached answer needs no look-up either.
-        case .answered(let answer): lookedUp(host, answer)
+        case .answered(let answer): lookUpEnded(host, answer)
         case .pending(let lookUp):
-            metrics.lookUpStart = began
+            metrics.lookUpStart = lookUpStart
             phase = .lookingUp(lookUp)
         }
     }
 
     /// Continues with the answer of the resolver.
-    private func lookedUp(_ host: String, _ answer: Resolver.Answer) {
+    private func lookUpEnded(_ host: String, _ answer: Resolver.Answer) {
         if metrics.lookUpStart != nil { metrics.lookUpEnd = loop.now }
         switch answer {
         case .success(let addresses):
@@ -189,29 +195,29 @@ final class Dialer {
 
     // MARK: Coalescing
 
-    /// Uses an existing connection: ends this dial if the pool leases that connection. Dials if the pool does not, or if the
-    /// delegate may reject the connection's peer; the delegate is not asked about it, because the connection was opened for
-    /// another origin.
+    /// Makes the pool lease a pooled connection instead, which ends this dial. Continues the dial if the pool cannot lease that
+    /// connection, or if the exchange's verifier might reject its peer. The verifier itself is not asked about the peer, because
+    /// the connection was opened for another origin.
     private func coalesce(
         onto candidate: CoalescibleConnections.Candidate, insteadOf addresses: [SocketAddress]
     ) {
         if let profile = origin.tls, profile.questions != .none {
-            // No exchange waits any more.
+            // The claim fails if no exchange waits for the dial.
             guard case .claimed(let verifier) = claimExchange() else { return end(.failure(.cancelled)) }
             if let verifier, !verifier.acceptsByDefault(host: origin.host, port: origin.port) {
                 return race(addresses)
             }
         }
-        // The pool has dropped this dial and ignores its result.
+        // If the pool leases the candidate, it has dropped this dial and ignores the error.
         if offer?.coalesce(candidate) == true { return end(.failure(.cancelled)) }
         race(addresses)
     }
 
-    /// Ties the dial to an exchange at the first call. Returns the exchange's verifier, or `abandoned` if no exchange waits.
+    /// Binds an exchange to the dial at the first call. Returns the exchange's verifier, or `abandoned` if no exchange waits.
     private func claimExchange() -> PeerClaim {
-        let found = claimed ?? claim()
-        claimed = found
-        return found
+        let result = claimResult ?? claim()
+        claimResult = result
+        return result
     }
 
     // MARK: Connecting
@@ -222,47 +228,46 @@ final class Dialer {
         if addresses.count == 1 { return connect(to: addresses[0]) }
         let race = ConnectRace(
             to: addresses, binding: origin.localBinding, configuration: configuration, on: loop
-        ) { outcome in
-            self.raceEnded(outcome)
-        }
+        ) { outcome in self.raceEnded(outcome) }
         phase = .racing(race)
         race.start()
     }
 
+    /// Continues with the connection that has won the race, or ends the dial.
     private func raceEnded(_ outcome: ConnectRace.Outcome) {
         switch outcome {
-        case .connected(let attempt): connected(attempt)
+        case .connected(let attempt): useSocket(of: attempt)
         case .unreachable(let failures): endUnreachable(failures)
         case .failed(let error): end(.failure(error))
         }
     }
 
-    /// Connects to the only address; a race of one needs no machine.
+    /// Connects to the only address, which needs no race.
     private func connect(to address: SocketAddress) {
         phase = .connecting(nil)
         do throws(Errno) {
             let attempt = try ConnectAttempt(
-                address, binding: origin.localBinding, speaksFirst: !configuration.keepsFirstOriginBytes,
-                on: loop
-            ) { error in
-                self.connectEnded(error)
-            }
+                address, binding: origin.localBinding,
+                clientSpeaksFirst: !configuration.keepsFirstOriginBytes, on: loop
+            ) { error in self.connectEnded(error) }
             phase = .connecting(attempt)
         } catch {
             if case .outOfDescriptors = TransportError(connecting: address, error) {
                 return end(.failure(.outOfDescriptors(error)))
             }
-            // Deferred, because every other result of an attempt is reported later too.
+            // Deferred, so that the dial never reports this failure before `start` has returned.
             loop.executeOnLoop { self.endUnreachable([ConnectFailure(address: address, error: error)]) }
         }
     }
 
+    /// Continues with the connection to the only address, or ends the dial.
     private func connectEnded(_ error: Errno?) {
         guard case .connecting(let attempt?) = phase else { return }
         if let error { return endUnreachable([ConnectFailure(address: attempt.address, error: error)]) }
-        connected(attempt)
+        useSocket(of: attempt)
     }
 
+    /// Ends the dial, because no address could be connected to.
     private func endUnreachable(_ failures: [ConnectFailure]) {
         guard let proxy = origin.proxy else {
             return end(.failure(.unreachable(host: origin.host, port: origin.port, failures)))
@@ -270,11 +275,13 @@ final class Dialer {
         end(.failure(.proxyUnreachable(proxy: proxy.description, failures)))
     }
 
-    private func connected(_ attempt: ConnectAttempt) {
-        guard let registration = attempt.established, let socket = attempt.takeSocket() else {
+    /// Takes the socket over from an attempt that has connected.
+    private func useSocket(of attempt: ConnectAttempt) {
+        // `registration` is read first, because `takeSocket` sets it to nil.
+        guard let registration = attempt.registration, let socket = attempt.takeSocket() else {
             return end(.failure(.shutDown))
         }
-        useSocket(socket, registration, attempt.address, mayRead: attempt.sawInput)
+        useSocket(socket, registration, attempt.address, mayRead: attempt.mayRead)
     }
 
     // MARK: Proxy
@@ -283,20 +290,20 @@ final class Dialer {
     private func useSocket(
         _ socket: consuming Socket, _ registration: Registration, _ address: SocketAddress, mayRead: Bool
     ) {
-        progress.step(at: loop.now)
-        // If connecting or a handshake has no time-out, only the keep-alive probes detect a peer that is gone. Any other
-        // connection enables them when it has lived long enough to need them.
+        progress.recordStep(at: loop.now)
+        // If connecting or a handshake has no time-out, only keep-alive probes detect that the peer has gone. Any other
+        // connection enables the probes later, when it has been open for a while.
         if let probes = configuration.probes(to: address),
             configuration.timeout == nil || configuration.tlsHandshakeTimeout == nil
         {
             try? socket.setKeepAlive(probes)
         }
-        let established = Established(registration: registration, address: address)
+        let endpoint = Endpoint(registration: registration, address: address)
         let channel = ByteChannel(socket: socket)
         guard let proxy = origin.proxy, proxy.kind == .https, let profile = origin.proxyTLS else {
-            return startProxyHandshake(over: channel, established, mayRead: mayRead)
+            return startProxyHandshake(over: channel, endpoint, mayRead: mayRead)
         }
-        // Neither is nil: `prepare` has loaded the context, and the channel is open.
+        // Neither is nil: `loadContexts` has loaded the context, and the channel is open.
         guard let context = profile.context,
             let wire = channel.wire(mayRead: mayRead, on: loop)
         else { return end(.failure(.shutDown)) }
@@ -304,67 +311,72 @@ final class Dialer {
             profile: profile, context: context, host: proxy.host, port: proxy.port, proxy: nil,
             progress: progress)
         let handshake = TLSHandshake(with: peer, over: wire, registration, on: loop) { result in
-            self.securedProxy(result)
+            self.proxyTLSHandshakeEnded(result)
         }
-        phase = .securingProxy(handshake, established)
+        phase = .securingProxy(handshake, endpoint)
         startHandshake(handshake)
     }
 
     /// Continues after the TLS handshake with the proxy.
-    private func securedProxy(_ result: Result<TLSChannel, TransportError>) {
-        guard case .securingProxy(_, let established) = phase else { return }
-        progress.step(at: loop.now)
-        // The time-out for connecting resumes; it did not run during the handshake.
-        if let deadline { setDeadline(deadline + (loop.now - handshakeStart)) } else { limit = nil }
+    private func proxyTLSHandshakeEnded(_ result: Result<TLSChannel, TransportError>) {
+        guard case .securingProxy(_, let endpoint) = phase else { return }
+        progress.recordStep(at: loop.now)
+        // The time-out for connecting resumes: its deadline moves by the duration of the handshake, which does not count.
+        if let connectDeadline {
+            setConnectDeadline(connectDeadline + (loop.now - handshakeStart))
+        } else {
+            limit = nil
+        }
         switch result {
         case .failure(let error): end(.failure(error))
         case .success(let channel):
-            startProxyHandshake(over: ByteChannel(secure: channel), established, mayRead: true)
+            startProxyHandshake(over: ByteChannel(secure: channel), endpoint, mayRead: true)
         }
     }
 
     /// Asks the proxy for a tunnel, if one is needed.
     private func startProxyHandshake(
-        over channel: consuming ByteChannel, _ established: Established, mayRead: Bool
+        over channel: consuming ByteChannel, _ endpoint: Endpoint, mayRead: Bool
     ) {
         guard let proxy = origin.proxy, !configuration.forwardsRequests(to: origin) else {
-            return secure(channel, established, mayRead: mayRead)
+            return secure(channel, endpoint, mayRead: mayRead)
         }
         let machine: ProxyHandshake.Machine
         do throws(TransportError) {
             machine = try ProxyHandshake.Machine(proxy, to: origin, configuration)
         } catch {
-            loop.deregister(established.registration)
+            loop.deregister(endpoint.registration)
             channel.close()
             return end(.failure(error))
         }
         let handshake = ProxyHandshake(
-            machine, over: channel, established.registration, mayRead: mayRead, proxy: proxy,
+            machine, over: channel, endpoint.registration, mayRead: mayRead, proxy: proxy,
             originMaySpeakFirst: configuration.keepsFirstOriginBytes && origin.scheme == .http, on: loop
         ) { result in self.proxyHandshakeEnded(result) }
-        phase = .handshakingWithProxy(handshake, established)
+        phase = .handshakingWithProxy(handshake, endpoint)
         handshake.start()
     }
 
     private func proxyHandshakeEnded(_ result: Result<Void, TransportError>) {
-        guard case .handshakingWithProxy(let handshake, let established) = phase else { return }
-        progress.step(at: loop.now)
+        guard case .handshakingWithProxy(let handshake, let endpoint) = phase else { return }
+        progress.recordStep(at: loop.now)
         switch result {
         case .failure(let error): end(.failure(error))
         case .success:
             guard let channel = handshake.takeChannel() else { return end(.failure(.shutDown)) }
             firstOriginBytes = handshake.firstOriginBytes
-            secure(channel, established, mayRead: true)
+            secure(channel, endpoint, mayRead: true)
         }
     }
 
     // MARK: TLS
 
     /// Starts TLS with the origin, or finishes the dial if the origin uses none.
-    private func secure(_ channel: consuming ByteChannel, _ established: Established, mayRead: Bool) {
+    private func secure(_ channel: consuming ByteChannel, _ endpoint: Endpoint, mayRead: Bool) {
         guard origin.scheme == .https, let profile = origin.tls else {
-            return finish(channel, established, mayRead: mayRead)
+            return finish(channel, endpoint, mayRead: mayRead)
         }
+        // Neither is nil: `loadContexts` has loaded the context, and the channel is open.
         guard let context = profile.context,
             let wire = channel.wire(mayRead: mayRead, on: loop)
         else { return end(.failure(.shutDown)) }
@@ -372,95 +384,98 @@ final class Dialer {
             profile: profile, context: context, host: origin.host, port: origin.port, proxy: origin.proxy,
             progress: progress, allowsHTTP2: configuration.versions.contains(.http2),
             offering: configuration.offeredProtocols)
-        let handshake = TLSHandshake(with: peer, over: wire, established.registration, on: loop) { result in
-            self.secured(result)
+        let handshake = TLSHandshake(with: peer, over: wire, endpoint.registration, on: loop) { result in
+            self.tlsHandshakeEnded(result)
         }
-        if profile.questions != .none || profile.identitySource != nil || profile.trust.asksProgram {
+        let mayAskProgram =
+            profile.questions != .none || profile.identitySource != nil || profile.trust.asksProgram
+        if mayAskProgram {
             handshake.claim = { [weak self] in self?.claimExchange() ?? .abandoned }
-            handshake.setAwaitingProgram = { [weak self] isAsking in
-                self?.handshakeChanged(isAsking: isAsking)
+            handshake.setAwaitingProgram = { [weak self] isAwaiting in
+                self?.setAwaitingProgram(isAwaiting)
             }
         }
-        phase = .securing(handshake, established)
+        phase = .securing(handshake, endpoint)
         metrics.secureStart = loop.now
         startHandshake(handshake)
     }
 
     /// Continues after the TLS handshake with the origin.
-    private func secured(_ result: Result<TLSChannel, TransportError>) {
-        guard case .securing(_, let established) = phase else { return }
-        progress.step(at: loop.now)
+    private func tlsHandshakeEnded(_ result: Result<TLSChannel, TransportError>) {
+        guard case .securing(_, let endpoint) = phase else { return }
+        progress.recordStep(at: loop.now)
         switch result {
         case .failure(let error): end(.failure(error))
         case .success(let channel):
             metrics.secureEnd = loop.now
             if let error = configuration.versionError(of: channel.details) {
-                loop.deregister(established.registration)
+                loop.deregister(endpoint.registration)
                 channel.close()
                 return end(.failure(.tls(host: origin.host, port: origin.port, error)))
             }
-            finish(ByteChannel(secure: channel), established, mayRead: !channel.isDrained)
+            finish(ByteChannel(secure: channel), endpoint, mayRead: !channel.isDrained)
         }
     }
 
-    /// Starts a handshake. The connect time-out is suspended meanwhile: a handshake has its own.
+    /// Starts a TLS handshake under its own time-out. The time-out for connecting does not run meanwhile.
     private func startHandshake(_ handshake: TLSHandshake) {
         handshakeStart = loop.now
         startHandshakeLimit()
         handshake.start()
     }
 
-    /// Called when the handshake starts or stops waiting for an answer of the program. Meanwhile only the
-    /// time-out of the whole exchange runs (U-14.3).
-    private func handshakeChanged(isAsking: Bool) {
-        if isAsking {
+    /// Called when the handshake starts or stops waiting for an answer of the program. While it waits, only the time-out of the
+    /// whole exchange runs (U-14.3).
+    private func setAwaitingProgram(_ isAwaiting: Bool) {
+        if isAwaiting {
             progress.awaitProgram()
             limit = nil
         } else {
-            progress.step(at: loop.now)
+            progress.recordStep(at: loop.now)
             startHandshakeLimit()
         }
     }
 
+    /// Makes the time-out of a TLS handshake the current limit, counted from now.
     private func startHandshakeLimit() {
         limit = configuration.tlsHandshakeTimeout.map { (loop.now + $0, .tlsHandshake) }
-        armLimit()
+        setLimitTimer()
     }
 
     // MARK: Ending
 
     /// Ends the dial successfully.
-    private func finish(_ channel: consuming ByteChannel, _ established: Established, mayRead: Bool) {
+    private func finish(_ channel: consuming ByteChannel, _ endpoint: Endpoint, mayRead: Bool) {
         metrics.connectEnd = loop.now
         let route = ConnectionRoute(
-            to: origin, over: channel, address: established.address, dial: metrics,
+            to: origin, over: channel, address: endpoint.address, dial: metrics,
             configuration: configuration)
-        let dialed = DialedChannel(channel, established.registration, route, mayRead: mayRead)
+        let dialed = DialedChannel(channel, endpoint.registration, route, mayRead: mayRead)
         dialed.speaksHTTP2 =
             route.tls.map { $0.applicationProtocol == "h2" } ?? configuration.versions.haveHTTP2WithoutTLS
         dialed.firstOriginBytes = firstOriginBytes
-        // The program's answer about the peer has changed the profile: the connection belongs to the key with that profile.
+        // An answer of the program may have changed the profile: the connection then belongs to the key with the new profile.
         if let profile = route.tls?.profile, profile != origin.tls {
             dialed.newKey = origin.withTLSProfile(profile)
         }
         end(.success(dialed))
     }
 
-    /// Ends the dial, releases what it has opened unless it succeeded, and reports.
+    /// Ends the dial and reports the outcome, once. After a failure, closes the current phase's attempts or handshake.
     private func end(_ outcome: Outcome) {
         guard let report else { return }
         self.report = nil
         claim = { .abandoned }
-        claimed = nil
+        claimResult = nil
         offer = nil
         if let limitTimer { loop.cancel(limitTimer.token) }
         limitTimer = nil
         limit = nil
         switch phase {
-        case .new, .preparing, .over: break
+        case .new, .loadingContext, .over: break
         case .lookingUp(let lookUp): lookUp.cancel()
         case .connecting(let attempt): if case .failure = outcome { attempt?.close() }
-        // On success, the winner's socket has been taken out, so this closes nothing of it.
+        // After a success, `takeSocket` has removed the winner's socket, so this does not close it.
         case .racing(let race): race.close()
         case .handshakingWithProxy(let handshake, _): if case .failure = outcome { handshake.close() }
         case .securingProxy(let handshake, _), .securing(let handshake, _):
@@ -472,14 +487,14 @@ final class Dialer {
 }
 
 extension Dialer: TimerTarget {
-    /// Called when the timer of the limit has ended.
+    /// Called when the timer of the limit has ended. The dialer has only one timer, so `tag` is not needed.
     func timerEnded(tag: Int, reason: TimerReason) {
         limitTimer = nil
         guard reason == .due else { return end(.failure(.shutDown)) }
         guard let limit else { return }
-        // A later limit has replaced the one for which the timer was set.
-        guard limit.at <= loop.now else { return armLimit() }
-        let time = limit.timeout == .connect ? configuration.timeout : configuration.tlsHandshakeTimeout
-        end(.failure(TransportError(host: origin.host, port: origin.port, limit.timeout, after: time)))
+        // If a later limit has replaced the one for which the timer was set, the timer is set again.
+        guard limit.at <= loop.now else { return setLimitTimer() }
+        let duration = limit.timeout == .connect ? configuration.timeout : configuration.tlsHandshakeTimeout
+        end(.failure(TransportError(host: origin.host, port: origin.port, limit.timeout, after: duration)))
     }
 }

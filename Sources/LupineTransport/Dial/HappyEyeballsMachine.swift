@@ -2,15 +2,16 @@
 
 /// Decides which address of a host is tried next, and which connection wins: Happy Eyeballs, RFC 8305 §4 and §5.
 ///
-/// Families are interleaved; within a family the resolver's order is kept, because `getaddrinfo` has sorted by RFC 6724. The next
-/// attempt starts when one has failed, or when the last one has not succeeded after the attempt delay. The first connection wins
-/// and the others are closed. The machine does not interpret addresses and causes; it only returns them to the driver.
+/// Address families alternate. Within a family, the machine keeps the resolver's order, because `getaddrinfo` has sorted the
+/// addresses by RFC 6724. The next attempt starts when one has failed, or when the last one has not succeeded after the attempt
+/// delay. The first connection wins, and the driver closes the others. The machine does not interpret addresses and causes; it
+/// only returns them to the driver.
 package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendable {
-    /// The family of an address.
+    /// The IP version of an address.
     package enum Family: Hashable, Sendable { case ipv4, ipv6 }
 
-    /// The family that is tried first. RFC 8305 prefers IPv6; a host with broken IPv6 may prefer IPv4. `asResolved` is the family
-    /// of the resolver's first address.
+    /// The family that is tried first. RFC 8305 prefers IPv6; a machine with broken IPv6 may prefer IPv4. `asResolved` is the
+    /// family of the resolver's first address.
     package enum FirstFamily: Hashable, Sendable { case ipv6, ipv4, asResolved }
 
     /// The number of an attempt: 0 for the first address tried.
@@ -36,28 +37,29 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
         case timer
         case connected(AttemptID)
         case failed(AttemptID, Cause)
-        /// The connection is no longer wanted.
+        /// The caller has no more use for a connection.
         case cancel
     }
 
-    /// An action for the driver, to be performed in order.
+    /// An action for the driver, which performs the returned actions in order.
     package enum Action: Sendable {
         case connect(AttemptID, Address)
-        /// Replaces the timer set before.
+        /// Set the timer of the attempt delay; replaces the timer that was set before.
         case setTimer(Instant)
         case cancelTimer
-        /// Give up an attempt and close its socket; the driver reports nothing.
+        /// Close the socket of an attempt that has lost; the driver reports no event for it.
         case close(AttemptID)
         /// The race is over, and this connection has won.
         case won(AttemptID, Address)
-        /// The race is over: no address could be connected to. Failures are in the order in which they happened; an empty list
-        /// means that there was no address.
+        /// The race is over: no address could be connected to. The failures are in the order in which they happened. The list is
+        /// empty if there was no address.
         case failed([AddressFailure])
     }
 
     /// RFC 8305 §5: the recommended Connection Attempt Delay.
     package static var defaultAttemptDelay: Interval { .milliseconds(250) }
 
+    /// The states; an arrow names the states that may follow.
     private enum State {
         case ready  // → racing, over
         case racing(Race)  // → racing, over
@@ -65,8 +67,9 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
     }
 
     private struct Race {
-        /// The index of the next address to try, and the number of attempts started.
-        var next = 0
+        /// The index of the next address to try, which is also the number of attempts started.
+        var nextIndex = 0
+        /// The attempts that have neither connected nor failed.
         var running: [AttemptID] = []
         var failures: [AddressFailure] = []
     }
@@ -84,7 +87,7 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
         self.attemptDelay = attemptDelay
     }
 
-    /// The only writer of `state`.
+    /// Handles an event, and returns the actions for the driver. Only this method and `advance` change `state`.
     package mutating func handle(_ event: Event, at now: Instant) -> [Action] {
         switch (state, event) {
         case (.ready, .start):
@@ -103,7 +106,7 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
             race.running.remove(at: index)
             race.failures.append(AddressFailure(address: addresses[attempt.rawValue], cause: cause))
             var actions: [Action] = []
-            if race.next < addresses.count {
+            if race.nextIndex < addresses.count {
                 advance(race, at: now, into: &actions)
             } else if race.running.isEmpty {
                 state = .over
@@ -116,15 +119,16 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
             guard race.running.contains(winner) else { return [] }
             state = .over
             var actions: [Action] = []
-            if race.next < addresses.count { actions.append(.cancelTimer) }
+            if race.nextIndex < addresses.count { actions.append(.cancelTimer) }
             for attempt in race.running where attempt != winner { actions.append(.close(attempt)) }
             actions.append(.won(winner, addresses[winner.rawValue]))
             return actions
         case (.racing(let race), .cancel):
             state = .over
-            return (race.next < addresses.count ? [.cancelTimer] : []) + race.running.map { .close($0) }
-        case (.over, .connected(let late)):
-            return [.close(late)]
+            return (race.nextIndex < addresses.count ? [.cancelTimer] : []) + race.running.map { .close($0) }
+        // An attempt may connect before the driver has performed its `close`.
+        case (.over, .connected(let loser)):
+            return [.close(loser)]
         case (.over, .timer), (.over, .failed), (.over, .cancel):
             return []
         case (.ready, .timer), (.ready, .connected), (.ready, .failed), (.racing, .start), (.over, .start):
@@ -132,10 +136,11 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
         }
     }
 
-    /// Starts the next attempt. The timer runs exactly while there is an address that has not been tried.
+    /// Starts the next attempt or, if every address has been tried, ends the race once no attempt is running. The timer runs
+    /// exactly while there is an address that has not been tried.
     private mutating func advance(_ race: Race, at now: Instant, into actions: inout [Action]) {
         var race = race
-        guard race.next < addresses.count else {
+        guard race.nextIndex < addresses.count else {
             if race.running.isEmpty {
                 state = .over
                 actions.append(.failed(race.failures))
@@ -144,38 +149,39 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
             }
             return
         }
-        let attempt = AttemptID(rawValue: race.next)
-        actions.append(.connect(attempt, addresses[race.next]))
+        let attempt = AttemptID(rawValue: race.nextIndex)
+        actions.append(.connect(attempt, addresses[race.nextIndex]))
         race.running.append(attempt)
-        race.next += 1
-        if race.next < addresses.count {
+        race.nextIndex += 1
+        if race.nextIndex < addresses.count {
             actions.append(.setTimer(now + attemptDelay))
-        } else if race.next > 1 {
+        } else if race.nextIndex > 1 {
+            // This was the last address. With a single address no timer was set.
             actions.append(.cancelTimer)
         }
         state = .racing(race)
     }
 
-    /// Returns the addresses with families alternating, the preferred one first (RFC 8305 §4). If one family has more addresses,
-    /// its last ones follow each other.
+    /// Returns the addresses with alternating families, beginning with the preferred family (RFC 8305 §4). If one family has more
+    /// addresses, its last ones follow each other.
     private static func interleave(
         _ addresses: [(family: Family, address: Address)], first: FirstFamily
     ) -> [Address] {
         guard let resolvedFirst = addresses.first?.family else { return [] }
         if addresses.count == 1 { return [addresses[0].address] }
-        let leader: Family =
+        let preferredFamily: Family =
             switch first {
             case .ipv4: .ipv4
             case .ipv6: .ipv6
             case .asResolved: resolvedFirst
             }
-        let leading = addresses.filter { $0.family == leader }.map(\.address)
-        let following = addresses.filter { $0.family != leader }.map(\.address)
+        let preferred = addresses.filter { $0.family == preferredFamily }.map(\.address)
+        let others = addresses.filter { $0.family != preferredFamily }.map(\.address)
         var order: [Address] = []
         order.reserveCapacity(addresses.count)
-        for index in 0..<max(leading.count, following.count) {
-            if index < leading.count { order.append(leading[index]) }
-            if index < following.count { order.append(following[index]) }
+        for index in 0..<max(preferred.count, others.count) {
+            if index < preferred.count { order.append(preferred[index]) }
+            if index < others.count { order.append(others[index]) }
         }
         return order
     }

@@ -5,9 +5,9 @@ import LupineHTTP
 /// Asks a proxy for a tunnel over a connected channel: sends and receives the bytes of `TunnelMachine` or
 /// `SocksMachine`.
 ///
-/// Confined to its loop. It reports once, unless it is closed first.
+/// Confined to its loop. It calls `report` once, unless `close` is called first.
 final class ProxyHandshake: LoopChannel {
-    /// The protocol of the proxy.
+    /// The state machine for the protocol of the proxy: HTTP CONNECT or SOCKS 5.
     enum Machine {
         case tunnel(TunnelMachine)
         case socks(SocksMachine)
@@ -17,11 +17,14 @@ final class ProxyHandshake: LoopChannel {
     private var channel: ByteChannel?
     /// Whether there may be input that the loop has already reported.
     private var mayRead: Bool
+    /// The socket's registration with the loop; nil once the handshake has ended.
     private var registration: Registration?
     private let loop: EventLoop
     private let proxy: ProxyServer
+    /// The bytes for the proxy that the channel has not accepted yet.
     private var output: [UInt8] = []
-    /// Whether bytes of the origin may follow the proxy's answer at once; they are kept then, and an error otherwise.
+    /// Whether bytes of the origin may follow the proxy's answer at once. If so, they become `firstOriginBytes`; if not, the
+    /// handshake fails.
     private let originMaySpeakFirst: Bool
     /// The bytes of the origin that arrived together with the proxy's answer.
     private(set) var firstOriginBytes: [UInt8] = []
@@ -72,6 +75,7 @@ final class ProxyHandshake: LoopChannel {
 
     func loopWillClose() { end(.failure(.shutDown)) }
 
+    /// Sends the output, as far as the channel accepts it.
     private func flush() throws(TransportError) {
         do throws(ChannelFailure) { try channel?.flush() } catch { throw transportError(error) }
         while !output.isEmpty, let count = try send() {
@@ -79,6 +83,7 @@ final class ProxyHandshake: LoopChannel {
         }
     }
 
+    /// Returns the error to report for a failure of the channel.
     private func transportError(_ failure: ChannelFailure) -> TransportError {
         failure.transportError(host: proxy.host, port: proxy.port)
     }
@@ -86,7 +91,7 @@ final class ProxyHandshake: LoopChannel {
     /// Sends the beginning of the output; returns the number of bytes, or nil if the channel accepts none now.
     private func send() throws(TransportError) -> Int? {
         do throws(ChannelFailure) {
-            // The empty span: the output is all framing, without content after it.
+            // All output is framing; the empty span says that no content follows it.
             guard case .bytes(let count)? = try channel?.send(output, from: 0, Span()) else { return nil }
             return count
         } catch { throw transportError(error) }
@@ -101,7 +106,7 @@ final class ProxyHandshake: LoopChannel {
             do throws(ChannelFailure) {
                 var space = buffer.mutableSpan
                 outcome = try channel?.receive(into: &space)
-                // A proxy that closes without close_notify is treated like one that closes orderly: it has not answered.
+                // A proxy that closes without close_notify gets the same error as one that closes with it: it has not answered.
             } catch { throw error == .tls(.truncated) ? closedError() : transportError(error) }
             switch outcome {
             case .bytes(let count): try received(buffer.span.extracting(first: count))
@@ -113,6 +118,7 @@ final class ProxyHandshake: LoopChannel {
 
     /// Passes bytes of the proxy to the machine. Ends the handshake when the tunnel is established.
     private func received(_ bytes: Span<UInt8>) throws(TransportError) {
+        // The number of bytes that belong to the proxy's answer: all of them, until the machine says where the answer ends.
         var consumed = bytes.count
         var isEstablished = false
         switch machine {
@@ -139,7 +145,7 @@ final class ProxyHandshake: LoopChannel {
             firstOriginBytes.append(bytes, consumed..<bytes.count)
             return end(.success(()))
         }
-        // The client sends first: bytes before the request are a response to no request.
+        // The client sends first: bytes of the origin before the request would be a response to no request.
         guard consumed == bytes.count else {
             throw .http(host: proxy.host, port: proxy.port, .unexpectedBytes(octet: bytes[consumed]))
         }
@@ -148,17 +154,21 @@ final class ProxyHandshake: LoopChannel {
 
     /// Returns the error for a proxy that has closed the connection.
     private func closedError() -> TransportError {
+        // The machines are copied, because `receivedEnd` changes them; the handshake ends, and nobody uses them afterwards.
         switch machine {
         case .tunnel(var tunnel): .tunnel(proxy: proxy.description, tunnel.receivedEnd())
         case .socks(var socks): .socks(proxy: proxy.description, socks.receivedEnd())
         }
     }
 
+    /// Reports the result, once; after a failure, closes the channel first.
     private func end(_ result: Result<Void, TransportError>) {
         guard let registration else { return }
-        if case .failure = result { loop.deregister(registration) }
         self.registration = nil
-        if case .failure = result { channel?.close() }
+        if case .failure = result {
+            loop.deregister(registration)
+            channel?.close()
+        }
         report(result)
     }
 
@@ -169,8 +179,8 @@ final class ProxyHandshake: LoopChannel {
         channel?.close()
     }
 
-    /// Returns the channel, once the tunnel is established. The caller must reassign its registration, which still refers to this
-    /// handshake.
+    /// Returns the channel, once the tunnel is established. The caller must reassign the registration, which still belongs to
+    /// this handshake.
     func takeChannel() -> ByteChannel? { channel.take() }
 }
 

@@ -2,12 +2,12 @@
 
 import LupineTLS
 
-/// A connection for any protocol: bytes in both directions, each of which can be closed separately, and TLS from the moment at
-/// which the owner starts it. It uses neither HTTP nor the pool; `RawDial` opens it.
+/// A connection for any protocol. It moves bytes in both directions, each of which can be closed separately; the owner may start
+/// TLS at any time. It uses neither HTTP nor the pool; `RawDial` opens it.
 ///
-/// Bytes are read only when the owner asks for them. So an owner that does not read applies back-pressure to the peer, and after
-/// a protocol's agreement on TLS (STARTTLS) no byte of TLS has been read as plain text. Confined to its loop; the loop retains
-/// it until it is closed.
+/// Bytes are read only when the owner asks for them. So an owner that does not read applies back-pressure to the peer. And when
+/// both peers agree on TLS (STARTTLS), no byte of the TLS handshake has been read as plain text. Confined to its loop, which
+/// retains the connection until it is closed.
 package final class RawConnection: LoopChannel {
     /// The loop that the connection runs on.
     package let loop: EventLoop
@@ -17,27 +17,32 @@ package final class RawConnection: LoopChannel {
     /// Whether the peer has closed its sending half; what it has sent may still be unread.
     package private(set) var peerIsClosing = false
 
+    /// The peer of the connection.
     private let origin: Origin
     private var channel: ByteChannel?
     private var registration: Registration?
-    /// Bytes of the origin that arrived together with the proxy's answer and are unread; read before the channel.
+    /// The bytes of the origin that arrived together with the proxy's answer, as far as they are unread. `receive` returns them
+    /// before it reads the channel.
     private var firstOriginBytes: [UInt8]
-    /// Whether there may be input; false once a read would have blocked, until the loop reports input.
+    /// Whether there may be input. False after a read that found no more, until the loop reports input.
     private var mayRead: Bool
-    /// Whether the channel may accept bytes; false once a write would have blocked, until the loop reports space.
+    /// Whether the channel may accept bytes. False after a write that it did not accept, until the loop reports space.
     private var mayWrite = true
+    /// The running TLS handshake. It owns the socket; `channel` is nil meanwhile.
     private var handshake: TLSHandshake?
+    /// The timer of the handshake's time-out.
     private var handshakeTimer: EventLoop.TimerToken?
     private var isClosed = false
     /// How many more bytes of the peer are read and dropped; nil before `closeGently`.
     private var lingerBudget: Int?
+    /// Closes the connection `lingerTime` after `closeGently`.
     private var lingerTimer: EventLoop.TimerToken?
 
-    /// How many bytes a peer may still send after `closeGently`.
+    /// How many bytes a peer may still send after `closeGently`: 1 MiB.
     private static let lingerLimit = 1 << 20
-    /// For how long a peer may still send after `closeGently`, as with nginx's `lingering_timeout`.
+    /// For how long a peer may still send after `closeGently`; nginx's `lingering_timeout` has the same default.
     private static let lingerTime = Interval.seconds(5)
-    /// How many times `linger` reads before it lets the loop handle other connections.
+    /// The number of reads after which `linger` lets the loop handle other connections.
     private static let lingerReads = 16
 
     init(_ dialed: DialedChannel, to origin: Origin, on loop: EventLoop) {
@@ -61,14 +66,16 @@ package final class RawConnection: LoopChannel {
             return .bytes(count)
         }
         guard mayRead, channel != nil else { return .wouldBlock }
-        let room = buffer.count
+        let capacity = buffer.count
         do throws(ChannelFailure) {
             guard let outcome = try channel?.receive(into: &buffer) else { return .wouldBlock }
             switch outcome {
             case .wouldBlock: mayRead = false
             case .bytes(let count):
                 // If the peer is closing, another read must find the end of the stream.
-                if !peerIsClosing, channel?.mayHoldMore(after: count, of: room) == false { mayRead = false }
+                if !peerIsClosing, channel?.mayHoldMore(after: count, of: capacity) == false {
+                    mayRead = false
+                }
             case .end: break
             }
             return outcome
@@ -95,50 +102,54 @@ package final class RawConnection: LoopChannel {
     /// Closes the sending half after the bytes sent so far; reading continues.
     package func closeWriting() { channel?.closeWriting() }
 
+    /// Returns the error to report for a failure of the channel.
     private func transportError(_ failure: ChannelFailure) -> TransportError {
         failure.transportError(host: origin.host, port: origin.port)
     }
 
     // MARK: TLS
 
-    /// Starts TLS. Calls the handler's `connectionIsSecure()`, or closes the connection and calls `connectionEnded(_:)`.
+    /// Starts TLS. After a success, calls the handler's `connectionIsSecure()`. Otherwise closes the connection and calls
+    /// `connectionEnded(_:)`.
     ///
-    /// The owner must have read all bytes that arrived before: otherwise bytes that an attacker injected before TLS would be
-    /// taken for bytes of the authenticated peer. Fails with `notTLS` if bytes that came with the proxy's answer are unread.
+    /// The owner must have read all bytes that arrived before TLS: an attacker may have injected them, and they must not count as
+    /// bytes of the authenticated peer. Fails with `notTLS` if bytes that came with the proxy's answer are unread.
     ///
     /// - Parameters:
-    ///   - profile: TLS settings and trust.
-    ///   - verifier: Answers the profile's questions.
-    ///   - timeout: The time-out of the handshake; it does not run while a question is being answered.
+    ///   - profile: The TLS configuration and the trust evaluator.
+    ///   - verifier: Answers the questions that the profile asks about trust and the client certificate.
+    ///   - timeout: The time-out of the handshake, which does not run while the program answers a question; nil for none.
     package func startTLS(_ profile: TLSProfile, verifier: (any PeerVerifier)?, timeout: Interval?) {
         guard firstOriginBytes.isEmpty else {
             return end(.tls(host: origin.host, port: origin.port, .notTLS))
         }
         guard let context = profile.context else {
             let bound = LoopBound(self, on: loop)
-            return profile.prepare { [loop] answer in
-                _ = loop.execute { bound.value.prepared(profile, answer, verifier, timeout) }
+            return profile.loadContext { [loop] answer in
+                // The result is ignored: a loop that has ended has closed this connection.
+                _ = loop.execute { bound.value.contextLoadEnded(profile, answer, verifier, timeout) }
             }
         }
-        guard let registration, let plain = channel.take() else { return }
-        guard let wire = plain.wire(mayRead: true, on: loop) else { return }
+        // Returns without a report if the connection is closed, or if a handshake is running.
+        guard let registration, let plainChannel = channel.take() else { return }
+        guard let wire = plainChannel.wire(mayRead: true, on: loop) else { return }
         let peer = TLSHandshake.Peer(
             profile: profile, context: context, host: origin.host, port: origin.port, proxy: origin.proxy,
             progress: DialProgress(to: origin, at: loop.now))
         let handshake = TLSHandshake(with: peer, over: wire, registration, on: loop) { [weak self] result in
-            self?.secured(result)
+            self?.tlsHandshakeEnded(result)
         }
         handshake.claim = { .claimed(verifier) }
-        handshake.setAwaitingProgram = { [weak self] isAsking in
-            self?.setHandshakeTimer(isAsking ? nil : timeout)
+        handshake.setAwaitingProgram = { [weak self] isAwaiting in
+            self?.setHandshakeTimer(isAwaiting ? nil : timeout)
         }
         self.handshake = handshake
         setHandshakeTimer(timeout)
         handshake.start()
     }
 
-    /// Starts TLS when the context of the profile has been loaded.
-    private func prepared(
+    /// Starts TLS if the context of the profile has been loaded, and otherwise ends the connection.
+    private func contextLoadEnded(
         _ profile: TLSProfile, _ answer: TLSSettings.Answer, _ verifier: (any PeerVerifier)?,
         _ timeout: Interval?
     ) {
@@ -164,13 +175,13 @@ package final class RawConnection: LoopChannel {
     }
 
     /// Continues after the TLS handshake.
-    private func secured(_ result: Result<TLSChannel, TransportError>) {
+    private func tlsHandshakeEnded(_ result: Result<TLSChannel, TransportError>) {
         setHandshakeTimer(nil)
         handshake = nil
         switch result {
-        case .success(let secure):
-            guard let registration else { return secure.close() }
-            channel = ByteChannel(secure: secure)
+        case .success(let tlsChannel):
+            guard let registration else { return tlsChannel.close() }
+            channel = ByteChannel(secure: tlsChannel)
             mayRead = true
             mayWrite = true
             loop.reassign(registration, to: self)
@@ -201,14 +212,16 @@ package final class RawConnection: LoopChannel {
 
     /// Closes the connection and reports the error to the handler.
     private func end(_ error: TransportError) {
+        // `close` sets the property to nil.
         let handler = handler
         close()
         handler?.connectionEnded(error)
     }
 
-    /// Closes gracefully, after `closeWriting`; the handler receives no further calls. Reads and drops what the peer still sends,
-    /// until it closes or a limit is reached: if bytes were unread at the close, the kernel would reset the connection, and the
-    /// peer might lose the last bytes that were sent to it.
+    /// Closes gracefully, after `closeWriting`; the handler receives no further calls.
+    ///
+    /// The connection first reads and drops what the peer still sends, until the peer closes or a limit is reached. If bytes were
+    /// unread at the close, the kernel would reset the connection, and the peer might lose the last bytes that were sent to it.
     package func closeGently() {
         // The channel is nil during a TLS handshake, which is not ended gracefully.
         guard !isClosed, channel != nil else { return close() }
@@ -226,6 +239,7 @@ package final class RawConnection: LoopChannel {
         var buffer = loop.borrowReadBuffer()
         defer { loop.giveBack(readBuffer: buffer) }
         do throws(TransportError) {
+            // Output that is not flushed now is flushed when the loop reports space, which calls this method again.
             _ = try flush()
             var reads = 0
             while let budget = lingerBudget, budget > 0 {
@@ -244,7 +258,7 @@ package final class RawConnection: LoopChannel {
                 }
             }
         } catch {
-            // The connection is closed in any case.
+            // Nobody learns of the error: the connection is closed in any case.
         }
         close()
     }

@@ -2,7 +2,7 @@
 
 /// Opens a raw connection: look-up, race of addresses, and a tunnel if there is a proxy. It uses neither TLS nor the pool.
 ///
-/// Confined to its loop. It reports once, and is retained by the operation that it waits for.
+/// Confined to its loop. It calls `report` once. The pending look-up, attempt or handshake retains it.
 package final class RawDial {
     private let dialer: Dialer
     private let origin: Origin
@@ -17,6 +17,7 @@ package final class RawDial {
         configuration.originMaySpeakFirst = true
         self.origin = origin
         self.loop = loop
+        // The progress is required, but nobody reads it: no exchange waits for this dial.
         dialer = Dialer(
             DialProgress(to: origin, at: loop.now), configuration: configuration, resolver: resolver,
             loop: loop)

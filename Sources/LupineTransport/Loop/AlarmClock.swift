@@ -3,12 +3,12 @@
 /// Runs closures at given times on a loop; any thread may set and cancel alarms.
 ///
 /// Nearly all alarms are time-outs that are cancelled long before they are due, and an alarm that is set later is usually due
-/// later. So setting and cancelling only change a heap under a lock, and the loop gets a timer only for an alarm that is due
+/// later. So setting and cancelling an alarm only change a heap under a lock. The loop gets a timer only for an alarm that is due
 /// before all others.
 ///
 /// If no loop can be created for lack of descriptors, a thread runs the alarms, and tries every few milliseconds to get a loop.
 package final class AlarmClock: Sendable {
-    /// The closure of an alarm. A struct, because Swift wraps a bare closure in a generic lock again at each access.
+    /// The closure of an alarm. A struct, because Swift would wrap a bare closure as a generic value again at each access.
     private struct Alarm: Sendable {
         let run: @Sendable () -> Void
     }
@@ -19,9 +19,9 @@ package final class AlarmClock: Sendable {
         var earliestTimer = Instant.distantFuture
         /// The number of timers on the loop. A timer stays until it fires, even if an earlier one has been set since.
         var timerCount = 0
-        /// The loop of the timers, once there is one.
+        /// The loop of the timers; nil until `findLoop` has returned one.
         var loop: EventLoop?
-        /// Whether a thread runs the alarms until there is a loop.
+        /// Whether a thread runs the alarms, because there is no loop yet.
         var hasThread = false
     }
 
@@ -38,7 +38,7 @@ package final class AlarmClock: Sendable {
     /// The number of timers on the loop. A timer stays when its alarm is cancelled.
     package var timerCount: Int { state.withLock { $0.timerCount } }
 
-    /// Sets an alarm, which runs once. The returned closure cancels it, and has no effect afterwards.
+    /// Sets an alarm, which runs once. The returned closure cancels the alarm; it has no effect once the alarm has run.
     package func set(at deadline: Instant, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let (token, isEarliest) = state.withLock { state in
             let token = state.alarms.insert(Alarm(run: body), at: deadline)
@@ -53,12 +53,13 @@ package final class AlarmClock: Sendable {
         }
     }
 
-    /// Sets a timer for the earliest alarm.
+    /// Sets a timer on the loop for `deadline`, the time of the earliest alarm. Starts the thread if there is no loop.
     private func setTimer(at deadline: Instant) {
         guard let loop = loopOfTimers() else { return startThread() }
         state.withLock { $0.timerCount += 1 }
-        // If the loop has ended, the alarms do not run.
+        // The result is ignored: if the loop has ended, the alarms do not run.
         _ = loop.executeInline { [self] in
+            // The timer is never cancelled, so its token is not needed.
             _ = loop.schedule(at: deadline) { [self] reason in
                 if reason == .due { runDue(ofTimerAt: deadline, at: loop.now) }
             }
@@ -67,33 +68,36 @@ package final class AlarmClock: Sendable {
 
     /// Returns the loop of the timers; calls `findLoop` if there is none yet.
     private func loopOfTimers() -> EventLoop? {
-        if let known = state.withLock({ $0.loop }) { return known }
-        guard let found = findLoop() else { return nil }
+        if let loop = state.withLock({ $0.loop }) { return loop }
+        // Called without the lock, because it may create the loop.
+        guard let newLoop = findLoop() else { return nil }
         return state.withLock { state in
-            if let known = state.loop { return known }
-            state.loop = found
-            return found
+            // Another thread may have stored a loop meanwhile.
+            if let loop = state.loop { return loop }
+            state.loop = newLoop
+            return newLoop
         }
     }
 
     /// Runs the alarms that are due, and sets a timer for the next one. Called on the loop.
     private func runDue(ofTimerAt deadline: Instant, at now: Instant) {
-        let (due, next) = state.withLock { state -> ([Alarm], Instant?) in
-            let due = Self.popDueAlarms(of: &state, at: now)
+        let (dueAlarms, nextDeadline) = state.withLock { state -> ([Alarm], Instant?) in
+            let dueAlarms = Self.popDueAlarms(of: &state, at: now)
             state.timerCount -= 1
             // If a timer for an earlier time has been set meanwhile, that timer sets the next one.
-            guard state.earliestTimer == deadline else { return (due, nil) }
+            guard state.earliestTimer == deadline else { return (dueAlarms, nil) }
             state.earliestTimer = state.alarms.next ?? .distantFuture
-            return (due, state.alarms.next)
+            return (dueAlarms, state.alarms.next)
         }
-        if let next { setTimer(at: next) }
-        for alarm in due { alarm.run() }
+        if let nextDeadline { setTimer(at: nextDeadline) }
+        for alarm in dueAlarms { alarm.run() }
     }
 
+    /// Removes and returns the alarms that are due.
     private static func popDueAlarms(of state: inout State, at now: Instant) -> [Alarm] {
-        var due: [Alarm] = []
-        while let alarm = state.alarms.popDue(at: now) { due.append(alarm) }
-        return due
+        var dueAlarms: [Alarm] = []
+        while let alarm = state.alarms.popDue(at: now) { dueAlarms.append(alarm) }
+        return dueAlarms
     }
 
     // MARK: Without a loop
@@ -122,18 +126,18 @@ package final class AlarmClock: Sendable {
             NativeThread.pause(milliseconds: 5)
             let hasLoop = loopOfTimers() != nil
             let now = MonotonicClock().now()
-            // Once there is a loop, the timer that is set below runs the alarms that are due.
-            let (due, next, hasEnded) = state.withLock { state -> ([Alarm], Instant?, Bool) in
-                let due = hasLoop ? [] : Self.popDueAlarms(of: &state, at: now)
-                let next = state.alarms.next
-                guard hasLoop || next == nil else { return (due, nil, false) }
+            // Once there is a loop, the thread ends, and the timer that it sets below runs the alarms that are due.
+            let (dueAlarms, nextDeadline, mustEnd) = state.withLock { state -> ([Alarm], Instant?, Bool) in
+                let dueAlarms = hasLoop ? [] : Self.popDueAlarms(of: &state, at: now)
+                let nextDeadline = state.alarms.next
+                guard hasLoop || nextDeadline == nil else { return (dueAlarms, nil, false) }
                 state.hasThread = false
-                state.earliestTimer = next ?? .distantFuture
-                return (due, next, true)
+                state.earliestTimer = nextDeadline ?? .distantFuture
+                return (dueAlarms, nextDeadline, true)
             }
-            if let next { setTimer(at: next) }
-            for alarm in due { alarm.run() }
-            if hasEnded { return }
+            if let nextDeadline { setTimer(at: nextDeadline) }
+            for alarm in dueAlarms { alarm.run() }
+            if mustEnd { return }
         }
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 #if LUPINE_HELD_LOCKS
-    /// Stops the program if the calling thread runs an event loop. Placed where code of the program is called that may block:
-    /// it would stall all connections of that loop (O-7). Code inside a Swift job that the program enqueued on the loop is
-    /// exempt.
+    /// Stops the program if the calling thread runs an event loop. The library calls it before it calls code of the program that
+    /// may block, which would stall all connections of that loop (O-7). Code inside a Swift job that the program enqueued on the
+    /// loop is exempt.
     package func assertNotOnLoop() {
         precondition(
             !NativeThread.isLoop || EventLoop.ofRunningJob != nil,
@@ -11,6 +11,7 @@
     }
 #else
     /// Does nothing except under `-D LUPINE_HELD_LOCKS`, where it stops the program if the calling thread runs an event loop.
-    /// Placed where code of the program is called that may block: it would stall all connections of that loop (O-7).
+    /// The library calls it before it calls code of the program that may block, which would stall all connections of that loop
+    /// (O-7).
     @inlinable @inline(__always) package func assertNotOnLoop() {}
 #endif

@@ -18,22 +18,25 @@ package final class EventLoop: Sendable {
     let name: String
     /// The index of the loop in its group; 0 without a group.
     let number: Int
-    /// The threads for the program's code that may block; those of the group, if there is one.
+    /// The threads on which the program's code that may block is called; those of the group, if there is one.
     let callouts: CalloutThreads
     /// Whether `callouts` are the loop's own, because it has no group.
     private let ownsCallouts: Bool
+    /// The work that other threads have submitted.
     private let inbox: LoopInbox
+    /// Decides which thread may use `core`.
     private let access = LoopAccess()
     private let core: LoopBound<LoopCore>
     private let state = Lock<State>(.running(onEnd: []))
-    /// The loop's thread; nil once it was joined. The lock is held while joining, so that every caller of the shutdown returns
-    /// only when the thread is gone.
+    /// The loop's thread; nil once a shutdown has joined it. The joining thread holds the lock meanwhile, so that every caller of
+    /// the shutdown returns only when the loop's thread is gone.
     private let thread = Lock<NativeThread.Handle?>(nil)
     /// The number of registered channels, which any thread may read (`load`).
-    private let registrations = Atomic<Int>(0)
+    private let registrationCount = Atomic<Int>(0)
+    /// Measures whether the loop is busy.
     private let activity: LoopActivity
     /// The number of exchanges that connections of the loop carry.
-    private let exchanges = Atomic<Int>(0)
+    private let exchangeCount = Atomic<Int>(0)
 
     private enum State: Sendable {
         /// The closures are called when the loop has ended.
@@ -48,10 +51,13 @@ package final class EventLoop: Sendable {
         try start(name: name, clock: clock, callouts: nil)
     }
 
-    /// Starts a loop of a group, which runs the program's blocking code on `callouts`.
+    /// Starts a loop of a group, or one without a group.
     ///
     /// - Parameters:
-    ///   - number: The index in the group.
+    ///   - name: The name of the loop's thread.
+    ///   - number: The index of the loop in the group.
+    ///   - clock: The loop's clock.
+    ///   - callouts: The group's threads for the program's blocking code; nil for threads of the loop's own.
     ///   - diagnose: Called in debug builds with the first job that blocked the loop for too long.
     static func start(
         name: String, number: Int = 0, clock: any TransportClock, callouts: CalloutThreads?,
@@ -90,6 +96,7 @@ package final class EventLoop: Sendable {
     private func run() {
         identity.adoptCurrentThread(of: self)
         let core = core.value
+        // Each call runs one turn; the last one has closed the loop.
         while core.turn(of: self) {}
         identity.abandon()
         let callbacks = state.withLock { state -> [@Sendable () -> Void] in
@@ -105,8 +112,8 @@ package final class EventLoop: Sendable {
     /// The loop that the calling thread runs, or nil.
     package static var current: EventLoop? { NativeThread.loop as? EventLoop }
 
-    /// The loop whose Swift job the calling thread is running: a job is code of the program that was enqueued on that loop. Nil
-    /// on other threads, and while a loop handles its connections.
+    /// The loop whose Swift job (code of the program that was enqueued on the loop) the calling thread is running. Nil on other
+    /// threads, and while a loop handles its connections.
     package static var ofRunningJob: EventLoop? {
         guard let loop = current, loop.core.value.isRunningJob else { return nil }
         return loop
@@ -127,21 +134,21 @@ package final class EventLoop: Sendable {
         inbox.submit(work, fromLoop: isOnLoop)
     }
 
-    /// Runs `work` at once when already on the loop, and submits it otherwise. Returns false if the loop has ended; `work` will
-    /// then never run.
+    /// Runs `work` at once if the caller is on the loop, and submits it otherwise. Returns false if the loop has ended; `work`
+    /// will then never run.
     package func executeInline(_ work: @escaping @Sendable () -> Void) -> Bool {
         guard isOnLoop else { return inbox.submit(work) }
         core.value.runOutsideJobs(work)
         return true
     }
 
-    /// Runs short work on the calling thread, as the loop, if the loop sleeps and carries no exchange: it need not be woken.
-    /// Returns false, without running `work`, if that is not so, or if the caller runs a loop itself. A loop that carries an
-    /// exchange soon wakes for it, and would have to wait for the caller.
+    /// Borrows the loop and runs short work on the calling thread, if the loop sleeps and carries no exchange. This saves waking
+    /// the loop's thread. Otherwise, or if the caller is a loop itself, returns false without running `work`.
     ///
+    /// A loop that carries an exchange is not borrowed: it soon wakes for the exchange, and would have to wait for the caller.
     /// `work` must not block: if the loop wakes, its thread waits until `work` has returned.
     func executeWhileIdle(_ work: () -> Void) -> Bool {
-        guard !NativeThread.isLoop, exchanges.load(ordering: .relaxed) == 0, access.borrow() else {
+        guard !NativeThread.isLoop, exchangeCount.load(ordering: .relaxed) == 0, access.borrow() else {
             return false
         }
         let owner = identity.lend(self)
@@ -151,20 +158,20 @@ package final class EventLoop: Sendable {
         return true
     }
 
-    /// Submits a job of a Swift task. Returns false if the loop is ending; the job must then run elsewhere.
+    /// Submits a job of a Swift task. Returns false if the loop is ending; the caller must then run the job elsewhere.
     func submit(_ job: UnownedJob) -> Bool { inbox.submit(job) }
 
-    /// Makes the loop read its clock again, for clocks that a test advances.
+    /// Makes the loop read its clock again. A test calls it after it has advanced its clock.
     package func wake() { inbox.wake(closing: false) }
 
     /// The number of channels on this loop. A group puts a new connection on the loop with the lowest load.
-    package var load: Int { registrations.load(ordering: .relaxed) }
+    package var load: Int { registrationCount.load(ordering: .relaxed) }
 
     /// Called when a connection of the loop begins to carry an exchange.
-    func exchangeBegan() { exchanges.add(1, ordering: .relaxed) }
+    func exchangeBegan() { exchangeCount.add(1, ordering: .relaxed) }
 
     /// Called when an exchange has left its connection.
-    func exchangeLeft() { exchanges.subtract(1, ordering: .relaxed) }
+    func exchangeLeft() { exchangeCount.subtract(1, ordering: .relaxed) }
 
     /// Whether the loop works for more than half of its time. A group avoids busy loops for new connections.
     func isBusy(at now: Instant) -> Bool { activity.isBusy(at: now) }
@@ -174,39 +181,44 @@ package final class EventLoop: Sendable {
     /// The time at which this turn of the loop, or the running job, began.
     package var now: Instant { core.value.now }
 
-    /// Whether this turn, or the running job, has lasted for 5 ms or more. Work that can be deferred should then wait for the
-    /// next turn, so that other connections do not wait for it.
+    /// Whether this turn, or the running job, has lasted for 5 ms or more. A caller should then defer what it can to the next
+    /// turn, so that other connections do not wait for it.
     package var isLate: Bool { core.value.isLate }
 
-    /// Enqueues a job; only for the loop's own thread. Returns false if the loop is ending; the job must then run elsewhere.
+    /// Enqueues a job; only for the loop's own thread. Returns false if the loop is ending; the caller must then run it
+    /// elsewhere.
     func enqueueOnLoop(_ job: UnownedJob) -> Bool { core.value.enqueue(job) }
 
     /// Runs `work` at the end of this turn, after the callbacks of the current event.
     package func executeOnLoop(_ work: @escaping () -> Void) { core.value.deferWork(work) }
 
-    /// Calls `listener` when this turn ends. Listeners wake other threads there, so that a thread wakes once for all results of
-    /// the turn, rather than once for each.
+    /// Calls `listener` when this turn ends. A listener that wakes another thread then wakes it once for all results of the turn,
+    /// rather than once for each.
     package func atTurnEnd(_ listener: any TurnEndListener) { core.value.listeners.append(listener) }
 
-    /// Watches a non-blocking descriptor for `channel`, which is retained until it is deregistered.
+    /// Watches a non-blocking descriptor, and reports its readiness to `channel`. The loop retains the channel until
+    /// `deregister`.
     package func register(
         _ descriptor: borrowing Descriptor, _ channel: any LoopChannel
     ) throws(Errno) -> Registration {
         let registration = try core.value.register(descriptor.rawValue, channel)
-        registrations.add(1, ordering: .relaxed)
+        registrationCount.add(1, ordering: .relaxed)
         return registration
     }
 
     /// Ends a registration: its channel is not called again, not even for events that epoll has already returned.
     ///
-    /// `closing` is true if the descriptor is closed next; the kernel then forgets it without a system call.
+    /// - Parameters:
+    ///   - registration: The registration to end. If it has ended, the call has no effect.
+    ///   - closing: Whether the caller closes the descriptor next. The kernel then removes it from epoll without a system call.
     package func deregister(_ registration: Registration, closing: Bool = true) {
         if core.value.deregister(registration, closing: closing) {
-            registrations.subtract(1, ordering: .relaxed)
+            registrationCount.subtract(1, ordering: .relaxed)
         }
     }
 
-    /// Gives a registration another channel, without a system call: readiness reported to the old channel is not reported again.
+    /// Gives a registration another channel, without a system call. The loop does not report readiness again that it has reported
+    /// to the old channel.
     package func reassign(_ registration: Registration, to channel: any LoopChannel) {
         core.value.replaceChannel(of: registration, with: channel)
     }
@@ -216,7 +228,7 @@ package final class EventLoop: Sendable {
         fileprivate let token: TimerHeap<LoopCore.TimerAction>.Token
     }
 
-    /// Sets a timer that calls `target` with `tag`; no allocation.
+    /// Sets a timer that calls `target` with `tag`. Allocates no memory for the timer.
     package func schedule(at deadline: Instant, _ target: any TimerTarget, tag: Int) -> TimerToken {
         TimerToken(token: core.value.timers.insert(.target(target, tag: tag), at: deadline))
     }
@@ -246,12 +258,12 @@ package final class EventLoop: Sendable {
     package var timerCount: Int { core.value.timers.count }
 
     /// Returns the loop's one read buffer, so that idle connections need no buffer. The callback that borrows it must give it
-    /// back before it returns; whoever borrows meanwhile gets a new buffer.
+    /// back before it returns. A caller that borrows while the buffer is lent gets a new one.
     package func borrowReadBuffer() -> [UInt8] {
         Self.lend(&core.value.readBuffer, Self.readBufferSize)
     }
 
-    /// Gives back the read buffer, or one that was created instead, which then becomes the loop's.
+    /// Gives back the read buffer, or the new one that `borrowReadBuffer` returned instead. It becomes the loop's buffer.
     package func giveBack(readBuffer: consuming [UInt8]) { core.value.readBuffer = readBuffer }
 
     /// Returns the loop's buffer for bytes that are written to a file; the rules are those of the read buffer.
@@ -270,8 +282,8 @@ package final class EventLoop: Sendable {
     /// Gives back the record buffer.
     package func giveBack(recordBuffer: consuming [UInt8]) { core.value.recordBuffer = recordBuffer }
 
-    /// Moves a buffer out of the core, or creates one while the core's is lent. A swap: a copy of the reference would make the
-    /// next write copy the bytes.
+    /// Moves a buffer out of the core, or creates one while the core's is lent. It swaps the arrays, because with a second
+    /// reference to the array the next write would copy the bytes.
     private static func lend(_ buffer: inout [UInt8], _ size: Int) -> [UInt8] {
         if buffer.isEmpty { return [UInt8](repeating: 0, count: size) }
         var lent: [UInt8] = []
@@ -279,11 +291,11 @@ package final class EventLoop: Sendable {
         return lent
     }
 
-    /// The maximum plaintext of one record (RFC 8446 §5.1).
+    /// The maximum plaintext of one TLS record in bytes (RFC 8446 §5.1).
     package static let recordBufferSize = 16 * 1024
 
-    /// The size of the read buffer: the usual size of a socket's buffer. A larger one saves hardly any calls; a smaller one costs
-    /// further calls.
+    /// The size of the read buffer: the usual size of a socket's buffer in the kernel. A larger one would save hardly any calls;
+    /// a smaller one would need further calls.
     package static let readBufferSize = 64 * 1024
 
     /// The size of the file buffer: large enough that the write call costs little per byte, small enough that the bytes are still
@@ -310,7 +322,7 @@ package final class EventLoop: Sendable {
             }
             if hasEnded { continuation.resume() }
         }
-        // The thread only has to return, so this hardly blocks.
+        // The loop has ended and its thread only has to return, so this hardly blocks.
         join()
         if ownsCallouts { await callouts.shutdown() }
     }
@@ -323,10 +335,10 @@ package final class EventLoop: Sendable {
         if ownsCallouts { callouts.shutdownAndWait() }
     }
 
-    /// Blocks until the thread is gone.
+    /// Blocks until the loop's thread is gone.
     private func join() {
         thread.withLock { handle in
-            if let running = handle { NativeThread.join(running) }
+            if let handle { NativeThread.join(handle) }
             handle = nil
         }
     }

@@ -11,7 +11,7 @@ package final class EventLoopGroup: Sendable {
     package let loops: [EventLoop]
     /// The clock of the loops.
     let clock: any TransportClock
-    /// The threads for the program's code that may block.
+    /// The threads on which the program's code that may block is called.
     let callouts: CalloutThreads
     private let sharing: Sharing
     /// Counts the calls of `next()`, for round-robin.
@@ -23,16 +23,16 @@ package final class EventLoopGroup: Sendable {
     package enum Sharing: Sendable {
         /// Evenly: to the least loaded loop, round-robin among equals.
         case even
-        /// To the first loop that is not busy and has fewer than `packedConnections`; evenly if there is none. One loop that
-        /// handles several events in each turn is cheaper than several loops that wake up for one event each: for small requests,
-        /// four loops take 1.5 times the processor time of one loop with all connections.
+        /// To the first loop that is not busy and has fewer connections than `packedConnections`; evenly if there is none. One
+        /// loop that handles several events in each turn is cheaper than several loops that wake up for one event each. For small
+        /// requests, four loops take 1.5 times the processor time of one loop with all connections.
         case packed
     }
 
-    /// The number of connections that one loop gets before packed sharing uses the next loop.
+    /// The number of connections that one loop gets before a group with packed sharing uses the next loop.
     package static let packedConnections = 256
 
-    /// The default limit of concurrent calls of the program's blocking code for the loops of a group.
+    /// The default limit of threads, and so of concurrent calls, for the program's blocking code in a group.
     package static let calloutLimit = 8
 
     /// Starts `count` loops, whose threads are called `name` and a number. At most `callouts` further threads, called `name` and
@@ -62,14 +62,15 @@ package final class EventLoopGroup: Sendable {
 
     private static let defaultGroup = Lock<EventLoopGroup?>(nil)
 
-    /// Returns the group of all clients without their own: as many loops as usable processors, at most four. Packed.
+    /// Returns the group of all clients that have no own one, and creates it at the first call. It has as many loops as the
+    /// process may use processors, at most four, and shares connections packed.
     package static func shared() throws(Errno) -> EventLoopGroup {
         try defaultGroup.withLock { group throws(Errno) in
             if let group { return group }
-            let started = try EventLoopGroup(
+            let newGroup = try EventLoopGroup(
                 count: min(NativeThread.usableCores, 4), sharing: .packed)
-            group = started
-            return started
+            group = newGroup
+            return newGroup
         }
     }
 
@@ -81,18 +82,19 @@ package final class EventLoopGroup: Sendable {
                 return loop
             }
         }
-        // `add` returns the old and the new value.
-        let (start, _) = nextCount.add(1, ordering: .relaxed)
-        var best = loops[Int(UInt(bitPattern: start) % UInt(loops.count))]
-        for loop in loops where loop.load < best.load { best = loop }
-        return best
+        // `add` returns the old and the new value. As an unsigned number, the counter gives a valid index after an overflow too.
+        let (count, _) = nextCount.add(1, ordering: .relaxed)
+        var leastLoaded = loops[Int(UInt(bitPattern: count) % UInt(loops.count))]
+        for loop in loops where loop.load < leastLoaded.load { leastLoaded = loop }
+        return leastLoaded
     }
 
     /// Returns the loop for the next task executor: round-robin, regardless of the loops' connections, because tasks on an
     /// executor open their connections on the same loop.
     package func nextExecutor() -> EventLoop {
-        let (start, _) = nextExecutorCount.add(1, ordering: .relaxed)
-        return loops[Int(UInt(bitPattern: start) % UInt(loops.count))]
+        // The index is computed as in `next()`.
+        let (count, _) = nextExecutorCount.add(1, ordering: .relaxed)
+        return loops[Int(UInt(bitPattern: count) % UInt(loops.count))]
     }
 
     /// Whether the loop belongs to this group.

@@ -7,8 +7,11 @@ struct JobQueue {
     private var head = 0
 
     /// The number of jobs up to which an emptied queue keeps its memory.
-    private static let keptCapacity = 4096
+    private static let maxRetainedCount = 4096
+    /// The number of removed jobs up to which the array is not compacted.
+    private static let minCompactedCount = 64
 
+    /// The number of waiting jobs.
     var count: Int { jobs.count - head }
     var isEmpty: Bool { head == jobs.count }
 
@@ -22,7 +25,7 @@ struct JobQueue {
             swap(&jobs, &other)
         } else {
             jobs.append(contentsOf: other)
-            other.removeAll(keepingCapacity: other.count <= Self.keptCapacity)
+            other.removeAll(keepingCapacity: other.count <= Self.maxRetainedCount)
         }
     }
 
@@ -33,16 +36,17 @@ struct JobQueue {
         head += 1
         if head == jobs.count {
             clear()
-        } else if head > 64, head * 2 > jobs.count {
-            // More than half of the array is unused. Fewer jobs are moved now than were removed since the last time.
+        } else if head > Self.minCompactedCount, head * 2 > jobs.count {
+            // More than half of the array is unused. Compacting moves fewer jobs than were removed since the last time.
             jobs.removeFirst(head)
             head = 0
         }
         return job
     }
 
+    /// Empties the array of a queue without waiting jobs.
     private mutating func clear() {
-        jobs.removeAll(keepingCapacity: jobs.count <= Self.keptCapacity)
+        jobs.removeAll(keepingCapacity: jobs.count <= Self.maxRetainedCount)
         head = 0
     }
 }

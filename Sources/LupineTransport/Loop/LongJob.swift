@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A job of a Swift task that has blocked its loop for too long; debug builds report one for each loop.
+/// A report on a job of a Swift task that has blocked its loop for too long. Debug builds write one report for each loop.
 struct LongJob {
     /// The longest time for which a job may block the connections of its loop.
     static let limit = Interval.milliseconds(50)

@@ -4,37 +4,40 @@ internal import Synchronization
 
 /// Decides which thread may use the state of a loop: the loop's own thread or, while that sleeps, one that has borrowed the loop.
 ///
-/// A thread that starts a request borrows the loop of its connection and writes the request itself; nobody has to be woken for
-/// it. The loop's thread takes part in every change, so that exactly one thread uses the state at any time. Nobody waits for a
-/// borrowed loop except its own thread, and only for as long as one short piece of work takes.
+/// A thread that starts a request borrows the loop of its connection and writes the request itself, so that the loop's thread
+/// need not be woken. Every change of the holder is one atomic exchange, so at most one thread uses the state at any time. Only
+/// the loop's own thread ever waits for a borrowed loop, and only while the borrower's short work runs.
 final class LoopAccess: Sendable {
+    /// The thread that may use the state at present.
     private let holder = Atomic<LoopHolder>(.loop)
-    /// Signalled by the borrower for whose work the loop's thread waits.
-    private let handOver = Semaphore()
+    /// The borrower signals it after its work, if the loop's thread waits for that.
+    private let borrowEnded = Semaphore()
 
-    /// Called by the loop's thread before it sleeps.
+    /// Called by the loop's thread before it sleeps. The transition always exists, because the loop's thread holds the loop.
     func willSleep() { _ = change(by: .sleeps) }
 
     /// Called by the loop's thread when it has slept. Returns when no other thread uses the loop's state.
     func didSleep() {
-        if change(by: .wakes) == .callerBeforeLoop { handOver.waitOnLoop() }
+        if change(by: .wakes) == .borrowerBeforeLoop { borrowEnded.waitOnLoop() }
     }
 
-    /// Borrows the loop for the calling thread, if it sleeps. Returns false, without waiting, if it does not.
+    /// Borrows the loop for the calling thread, if the loop sleeps. Otherwise returns false, without waiting.
     func borrow() -> Bool { change(by: .borrowed) != nil }
 
     /// Gives a borrowed loop back.
     func giveBack() {
-        if change(by: .givenBack) == .loop { handOver.signal() }
+        if change(by: .givenBack) == .loop { borrowEnded.signal() }
     }
 
-    /// Makes the transition for an event, and returns the new holder; nil if there is none.
+    /// Makes the transition for an event, and returns the new holder; nil if the event allows no transition.
     private func change(by event: LoopHolder.Event) -> LoopHolder? {
         var current = holder.load(ordering: .relaxed)
         while let next = current.next(after: event) {
+            // Releases the state that this thread has written, and acquires what the previous holder has written.
             let (isExchanged, original) = holder.compareExchange(
                 expected: current, desired: next, ordering: .acquiringAndReleasing)
             if isExchanged { return next }
+            // Another thread has changed the holder since it was read.
             current = original
         }
         return nil
@@ -43,15 +46,16 @@ final class LoopAccess: Sendable {
 
 /// The thread that may use the state of a loop.
 enum LoopHolder: UInt8, AtomicRepresentable, CaseIterable {
-    /// The loop's own: it runs a turn, has not started, or has ended.
+    /// The loop's own thread: it runs a turn, has not started, or has ended.
     case loop
-    /// None: the loop's thread sleeps.
+    /// No thread: the loop's own thread sleeps.
     case nobody
-    /// Another thread has borrowed the loop.
-    case caller
-    /// Another thread has borrowed the loop, and the loop's own waits for it.
-    case callerBeforeLoop
+    /// Another thread, which has borrowed the loop.
+    case borrower
+    /// Another thread, which has borrowed the loop. The loop's own thread has woken and waits for it.
+    case borrowerBeforeLoop
 
+    /// An event that changes the holder.
     enum Event: CaseIterable {
         /// The loop's thread is about to sleep.
         case sleeps
@@ -67,17 +71,17 @@ enum LoopHolder: UInt8, AtomicRepresentable, CaseIterable {
     func next(after event: Event) -> LoopHolder? {
         switch (self, event) {
         case (.loop, .sleeps): .nobody
-        case (.nobody, .borrowed): .caller
+        case (.nobody, .borrowed): .borrower
         case (.nobody, .wakes): .loop
-        case (.caller, .givenBack): .nobody
-        case (.caller, .wakes): .callerBeforeLoop
-        case (.callerBeforeLoop, .givenBack): .loop
+        case (.borrower, .givenBack): .nobody
+        case (.borrower, .wakes): .borrowerBeforeLoop
+        case (.borrowerBeforeLoop, .givenBack): .loop
         // The loop is in use.
-        case (.loop, .borrowed), (.caller, .borrowed), (.callerBeforeLoop, .borrowed): nil
-        // Only the loop's thread sleeps and wakes, in turn, and only a borrower gives back.
+        case (.loop, .borrowed), (.borrower, .borrowed), (.borrowerBeforeLoop, .borrowed): nil
+        // Impossible: only the loop's thread sleeps and wakes, alternately, and only a borrower gives back.
         case (.loop, .wakes), (.loop, .givenBack), (.nobody, .sleeps), (.nobody, .givenBack),
-            (.caller, .sleeps),
-            (.callerBeforeLoop, .sleeps), (.callerBeforeLoop, .wakes):
+            (.borrower, .sleeps),
+            (.borrowerBeforeLoop, .sleeps), (.borrowerBeforeLoop, .wakes):
             nil
         }
     }

@@ -10,21 +10,22 @@ final class LoopActivity: Sendable {
     /// The length of a window in nanoseconds: long enough for many turns of a working loop, short enough to notice a change soon.
     static let windowLength = Int64(5_000_000)
 
+    /// Whether the loop worked for more than half of the last complete window.
     private let wasBusy = Atomic<Bool>(false)
     /// When the current wait began, in nanoseconds; `awake` while the loop works.
     private let waitingSince: Atomic<Int64>
-    /// Stands for no wait.
+    /// The value of `waitingSince` while the loop works.
     private static let awake = Int64.max
 
-    /// The time at which the current window began, in nanoseconds. Like `waited`, used by the loop's thread only, and atomic only
-    /// because the class is `Sendable`.
-    private let windowBegan: Atomic<Int64>
+    /// The time at which the current window began, in nanoseconds. Like `waitTime`, used by the loop's thread only, and atomic
+    /// only because the class is `Sendable`.
+    private let windowStart: Atomic<Int64>
     /// How long the loop has waited in this window, in nanoseconds.
-    private let waited = Atomic<Int64>(0)
+    private let waitTime = Atomic<Int64>(0)
 
     init(now: Instant) {
         waitingSince = Atomic(now.nanoseconds)
-        windowBegan = Atomic(now.nanoseconds)
+        windowStart = Atomic(now.nanoseconds)
     }
 
     /// Called by the loop before it waits.
@@ -34,15 +35,16 @@ final class LoopActivity: Sendable {
     func didWait(at now: Instant) {
         let since = waitingSince.load(ordering: .relaxed)
         waitingSince.store(Self.awake, ordering: .relaxed)
-        let waitedInWindow = waited.load(ordering: .relaxed) &+ (now.nanoseconds &- since)
-        let length = now.nanoseconds &- windowBegan.load(ordering: .relaxed)
+        let newWaitTime = waitTime.load(ordering: .relaxed) &+ (now.nanoseconds &- since)
+        let length = now.nanoseconds &- windowStart.load(ordering: .relaxed)
         guard length >= Self.windowLength else {
-            waited.store(waitedInWindow, ordering: .relaxed)
+            waitTime.store(newWaitTime, ordering: .relaxed)
             return
         }
-        wasBusy.store(waitedInWindow < length / 2, ordering: .relaxed)
-        windowBegan.store(now.nanoseconds, ordering: .relaxed)
-        waited.store(0, ordering: .relaxed)
+        // The window is complete, and the next one begins.
+        wasBusy.store(newWaitTime < length / 2, ordering: .relaxed)
+        windowStart.store(now.nanoseconds, ordering: .relaxed)
+        waitTime.store(0, ordering: .relaxed)
     }
 
     /// Whether the loop is busy. Any thread may call.

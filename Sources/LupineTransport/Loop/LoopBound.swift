@@ -2,8 +2,10 @@
 
 internal import Synchronization
 
-/// Identifies the thread that runs a loop: its own, once that has started, or one that has borrowed it (`LoopAccess`).
+/// Identifies the thread that runs a loop: its own, once that has started, or one that has borrowed the loop (`LoopAccess`).
 package final class LoopIdentity: Sendable {
+    /// The number of the thread (`NativeThread.current`); 0 for none. Relaxed ordering suffices, because a thread only asks
+    /// whether the number is its own. `LoopAccess` orders the accesses to the loop's state.
     private let thread = Atomic<UInt>(0)
 
     init() {}
@@ -25,31 +27,31 @@ package final class LoopIdentity: Sendable {
         NativeThread.mark(asLoop: nil)
     }
 
-    /// Called by a thread that has borrowed the loop. Returns the loop's thread, for `giveBack(to:)`.
+    /// Called by a thread that has borrowed the loop. Returns the number of the loop's own thread, for `giveBack(to:)`.
     func lend(_ loop: EventLoop) -> UInt {
         let owner = thread.load(ordering: .relaxed)
         adoptCurrentThread(of: loop)
         return owner
     }
 
-    /// Called by a thread that has borrowed the loop, before it gives the loop back.
+    /// Called by a thread that has borrowed the loop, before it gives the loop back to the loop's own thread.
     func giveBack(to owner: UInt) {
         NativeThread.mark(asLoop: nil)
         thread.store(owner, ordering: .relaxed)
     }
 
-    /// Traps on any other thread.
+    /// Traps if the calling thread does not run the loop.
     @inline(__always)
     package func preconditionCurrent() {
         precondition(isCurrent, "this may only be touched on its event loop")
     }
 }
 
-/// Carries a loop-confined value across threads. The transport has no other type for this.
+/// Carries a value that is confined to a loop across threads. The transport has no other type for this.
 ///
-/// Any thread may hold, copy and release the wrapper. Only the value's loop may read the value; on any other thread that traps,
-/// instead of causing a data race. If the last wrapper is released on another thread, the value is destroyed there, so its
-/// `deinit` must not need the loop.
+/// Any thread may store, copy and release the wrapper. Only the value's loop may read the value; a read on any other thread traps
+/// instead of causing a data race. If another thread releases the last wrapper, it destroys the value, so the value's `deinit`
+/// must not need the loop.
 package struct LoopBound<Value>: @unchecked Sendable {
     private let confined: Value
     private let identity: LoopIdentity
@@ -61,7 +63,7 @@ package struct LoopBound<Value>: @unchecked Sendable {
         identity = loop.identity
     }
 
-    /// Transfers a value to a loop; the caller keeps no reference to it.
+    /// Transfers a value to a loop; the caller keeps no reference to the value.
     package init(sending value: sending Value, to loop: EventLoop) {
         confined = value
         identity = loop.identity
@@ -72,7 +74,7 @@ package struct LoopBound<Value>: @unchecked Sendable {
         self.identity = identity
     }
 
-    /// The value; traps off its loop.
+    /// The value; traps if the calling thread does not run the value's loop.
     package var value: Value {
         @inline(__always) get {
             identity.preconditionCurrent()

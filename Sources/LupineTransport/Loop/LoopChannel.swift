@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: MIT
 
-/// Called by a loop when a registered descriptor is ready. Always on the loop.
+/// Receives the events of one registered descriptor. The loop makes all calls on its thread.
 package protocol LoopChannel: AnyObject {
-    /// The readiness has changed. Edge-triggered: read and write until they would block, or the event is lost.
+    /// The readiness has changed. The loop reports each change once (edge-triggered), so the channel must read and write until
+    /// the calls would block, or remember that they may succeed.
     func channelReady(_ readiness: Readiness)
 
-    /// The loop is shutting down. Deregister, close the descriptor and notify the waiting callers; there is no further call.
+    /// The loop is shutting down. The channel must end its registration, close its descriptor and notify the callers that wait;
+    /// the loop does not call it again.
     func loopWillClose()
 }
 
 /// Identifies one registration of a channel with its loop, until it is deregistered.
 package struct Registration: Hashable, Sendable {
+    /// The index in the loop's array of slots.
     let slot: UInt32
     /// The number of earlier registrations in the slot.
     let generation: UInt32
 
-    /// The user data that epoll stores with the descriptor.
+    /// Both numbers in one: the user data that epoll stores with the descriptor, and returns with each event.
     var token: UInt64 { UInt64(generation) << 32 | UInt64(slot) }
 
     init(slot: UInt32, generation: UInt32) {
@@ -29,22 +32,22 @@ package struct Registration: Hashable, Sendable {
     }
 }
 
-/// Called by a loop when a turn ends, if it was added during the turn. Always on the loop.
+/// Receives the end of the turn during which it was added (`EventLoop.atTurnEnd`). The loop makes the call on its thread.
 package protocol TurnEndListener: AnyObject {
-    /// All callbacks of the turn's events, work and timers have been made.
+    /// The loop has made all callbacks for the events, the work and the timers of the turn.
     func turnEnded()
 }
 
-/// The reason for a timer's call.
+/// The reason why a timer ends.
 package enum TimerReason: Hashable, Sendable {
     /// The deadline has been reached.
     case due
-    /// The loop is shutting down, so the deadline will never be reached. Set no new timer now.
+    /// The loop is shutting down before the deadline. The target must not set a new timer.
     case loopClosing
 }
 
-/// Called by a loop when a timer ends. Always on the loop.
+/// Receives the end of a timer. The loop makes the call on its thread.
 package protocol TimerTarget: AnyObject {
-    /// The timer that was set with `tag` has ended; its token is no longer valid.
+    /// The timer that was set with `tag` has ended, and its token identifies no timer.
     func timerEnded(tag: Int, reason: TimerReason)
 }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// The state that only the loop's thread uses: the registrations, the timers, the poller and the jobs of Swift tasks, and the
-/// turn that drives them.
+/// The state that only the loop's thread uses: the registrations, the timers, the poller and the jobs of Swift tasks. Its method
+/// `turn(of:)` handles them.
 ///
-/// `EventLoop` owns it inside a `LoopBound` and is its only caller. Epoll's token is the index of a slot: no dictionary, no
-/// allocation per event.
+/// `EventLoop` owns the core inside a `LoopBound` and is its only caller. Epoll returns the index of a slot with each event, so
+/// that an event needs neither a dictionary nor an allocation.
 final class LoopCore {
+    /// What happens when a timer ends.
     enum TimerAction {
         case target(any TimerTarget, tag: Int)
         case body((TimerReason) -> Void)
 
+        /// Calls the target or the closure.
         func end(_ reason: TimerReason) {
             switch self {
             case .target(let target, let tag): target.timerEnded(tag: tag, reason: reason)
@@ -28,19 +30,19 @@ final class LoopCore {
     /// The work of the inbox that this turn runs.
     private var batch: [LoopInbox.Work] = []
     /// The work that `deferWork(_:)` has added for the end of the turn.
-    private var deferred: [() -> Void] = []
+    private var deferredWork: [() -> Void] = []
     /// Jobs of Swift tasks for this loop.
     private var jobs = JobQueue()
-    /// Whether a job is running, which is code of the program.
+    /// Whether the loop is running a job. A job is code of the program.
     private(set) var isRunningJob = false
-    /// Whether the loop is shutting down; jobs are then run on Swift's global executor.
+    /// Whether the loop is shutting down. Jobs then run on Swift's global executor.
     private var isClosing = false
     #if DEBUG
-        /// Called with the first job that ran for too long; then nil.
+        /// Called with the first job that ran for too long; nil afterwards.
         private var diagnose: ((LongJob) -> Void)?
     #endif
 
-    /// Called at the end of this turn.
+    /// The listeners to call at the end of this turn.
     var listeners: [any TurnEndListener] = []
     var timers = TimerHeap<TimerAction>()
     /// The time at which the loop's thread wakes, if nothing happens before.
@@ -57,7 +59,7 @@ final class LoopCore {
     var isLate: Bool { clock.now() >= now + Self.longTurn }
     private static let longTurn = Interval.milliseconds(5)
     /// The number of registered channels.
-    var registered: Int { slab.count }
+    var registrationCount: Int { slab.count }
 
     init(
         wakeUp: WakeUp, inbox: LoopInbox, access: LoopAccess, activity: LoopActivity,
@@ -95,17 +97,20 @@ final class LoopCore {
         guard let (descriptor, channel) = slab.remove(registration) else { return false }
         // Fails only for a descriptor that the kernel has already forgotten.
         if !closing { try? poller?.remove(descriptor) }
-        // Released here, after the slab is consistent again: it may be the last reference.
+        // The channel is released here, when the slab is consistent again: this may be the last reference, and its `deinit` may
+        // use the loop.
         withExtendedLifetime(channel) {}
         return true
     }
 
+    /// Gives a registration another channel; traps if the registration has ended.
     func replaceChannel(of registration: Registration, with channel: any LoopChannel) {
         let isReplaced = slab.replaceChannel(of: registration, with: channel)
         precondition(isReplaced, "a registration that has ended")
     }
 
-    func deferWork(_ work: @escaping () -> Void) { deferred.append(work) }
+    /// Adds work that runs at the end of this turn.
+    func deferWork(_ work: @escaping () -> Void) { deferredWork.append(work) }
 
     // MARK: The turn
 
@@ -114,18 +119,19 @@ final class LoopCore {
     /// - Parameter loop: The loop, as the executor of jobs.
     func turn(of loop: EventLoop) -> Bool {
         guard let poller else { return false }
-        let ready = wait(with: poller)
+        let eventCount = wait(with: poller)
         now = clock.now()
         activity.didWait(at: now)
-        for index in 0..<ready {
+        for index in 0..<eventCount {
+            // Nil for the wake-up, which only ends the wait.
             guard let (token, readiness) = poller.event(at: index) else { continue }
             slab.channel(for: Registration(token: token))?.channelReady(readiness)
         }
         let phase = runInbox()
-        // Timers that these callbacks set wait for the next turn.
+        // Timers that the timers' own callbacks set wait for the next turn.
         let newest = timers.newest
         while let action = timers.popDue(at: now, upTo: newest) { action.end(.due) }
-        runDeferred()
+        runDeferredWork()
         notifyListeners()
         switch phase {
         case .open:
@@ -139,12 +145,12 @@ final class LoopCore {
 
     /// Waits for events, and returns their number. While the loop sleeps, another thread may borrow it.
     private func wait(with poller: Poller) -> Int {
-        let before = clock.now()
-        activity.willWait(at: before)
-        let timeout = timeout(at: before)
-        let sleeps = timeout != 0
-        if sleeps { access.willSleep() }
-        defer { if sleeps { access.didSleep() } }
+        let waitStart = clock.now()
+        activity.willWait(at: waitStart)
+        let timeout = timeout(at: waitStart)
+        let maySleep = timeout != 0
+        if maySleep { access.willSleep() }
+        defer { if maySleep { access.didSleep() } }
         do {
             return try poller.wait(timeout: timeout)
         } catch {
@@ -153,32 +159,35 @@ final class LoopCore {
         }
     }
 
-    /// Runs work of a thread that has borrowed the loop, and calls the listeners that the work has added. What else the work
-    /// has left to do is done by the loop's thread, which is woken for it.
+    /// Runs work of a thread that has borrowed the loop, and calls the listeners that the work has added. If the work has left
+    /// more to do, wakes the loop's thread, which does it.
     func runBorrowed(_ work: () -> Void) {
         now = clock.now()
         work()
         notifyListeners()
-        let isEarlier = timers.next.map { $0 < sleepsUntil } ?? false
-        inbox.endBorrowing(
-            mustWake: isEarlier || !deferred.isEmpty || !listeners.isEmpty || !jobs.isEmpty)
+        // The work may have set a timer for which the loop's thread would wake too late.
+        let hasEarlierTimer = timers.next.map { $0 < sleepsUntil } ?? false
+        inbox.endBorrowing(mustWake: hasEarlierTimer || hasPendingWork)
     }
 
+    /// Whether the loop has work of its own, so that it must not wait.
+    private var hasPendingWork: Bool { !deferredWork.isEmpty || !listeners.isEmpty || !jobs.isEmpty }
+
     /// Returns how long epoll may wait, in milliseconds: 0 if there is work to do, -1 for no limit.
-    private func timeout(at before: Instant) -> Int32 {
+    private func timeout(at waitStart: Instant) -> Int32 {
         sleepsUntil = timers.next ?? .distantFuture
-        guard deferred.isEmpty, listeners.isEmpty, jobs.isEmpty, inbox.fallAsleep() else { return 0 }
+        guard !hasPendingWork, inbox.fallAsleep() else { return 0 }
         guard let next = timers.next, next != .distantFuture else { return -1 }
-        let (left, overflow) = next.nanoseconds.subtractingReportingOverflow(before.nanoseconds)
+        let (remaining, overflow) = next.nanoseconds.subtractingReportingOverflow(waitStart.nanoseconds)
         if overflow { return Int32.max }
-        if left <= 0 { return 0 }
-        // Rounded up: waking before the deadline would spin.
-        return Int32(clamping: (left - 1) / 1_000_000 + 1)
+        if remaining <= 0 { return 0 }
+        // Rounded up to whole milliseconds: a loop that wakes before the deadline would wait again and again for no time.
+        return Int32(clamping: (remaining - 1) / 1_000_000 + 1)
     }
 
     /// Runs the submitted work, and returns the phase of the loop.
     private func runInbox() -> LoopInbox.Phase {
-        let phase = inbox.take(into: &batch, &jobs)
+        let phase = inbox.drain(into: &batch, &jobs)
         guard !batch.isEmpty else { return phase }
         for work in batch { work.run() }
         // The memory of an unusually large batch is freed.
@@ -187,37 +196,37 @@ final class LoopCore {
     }
 
     /// Runs the deferred work. Work that is deferred meanwhile runs in the next turn, after its events.
-    private func runDeferred() {
-        guard !deferred.isEmpty else { return }
-        var work: [() -> Void] = []
-        swap(&work, &deferred)
-        for item in work { item() }
-        // Releasing the closures may defer more work.
-        work.removeAll(keepingCapacity: true)
-        if deferred.isEmpty { swap(&work, &deferred) }
+    private func runDeferredWork() {
+        guard !deferredWork.isEmpty else { return }
+        var closures: [() -> Void] = []
+        swap(&closures, &deferredWork)
+        for closure in closures { closure() }
+        closures.removeAll(keepingCapacity: true)
+        // Gives the memory back, unless the closures or their release have deferred more work.
+        if deferredWork.isEmpty { swap(&closures, &deferredWork) }
     }
 
-    /// Calls the listeners that have been added. Listeners that are added meanwhile are called at the next occasion.
+    /// Calls the listeners that have been added. Listeners that are added meanwhile are called at the next call of this method.
     private func notifyListeners() {
         guard !listeners.isEmpty else { return }
         var notified: [any TurnEndListener] = []
         swap(&notified, &listeners)
         for listener in notified { listener.turnEnded() }
-        // Releasing the listeners may add new ones.
         notified.removeAll(keepingCapacity: true)
+        // Gives the memory back, unless the listeners or their release have added new ones.
         if listeners.isEmpty { swap(&notified, &listeners) }
     }
 
     // MARK: Jobs
 
-    /// Enqueues a job; returns false if the loop is closing, so that jobs are run elsewhere.
+    /// Enqueues a job. Returns false if the loop is closing; the caller must then run the job elsewhere.
     func enqueue(_ job: UnownedJob) -> Bool {
         if isClosing { return false }
         jobs.append(job)
         return true
     }
 
-    /// Runs the jobs that wait now, for 5 ms and at least one. Jobs that are enqueued meanwhile wait for the next turn.
+    /// Runs the jobs that are waiting: at least one, and for at most 5 ms. Jobs that they enqueue wait for the next turn.
     private func runJobs(on loop: EventLoop) {
         var remaining = jobs.count
         guard remaining > 0 else { return }
@@ -234,23 +243,24 @@ final class LoopCore {
     /// Runs one job. In debug builds, reports the first job that runs for too long.
     private func run(_ job: UnownedJob, on loop: EventLoop) {
         #if DEBUG
-            // Read before the run: the job may be destroyed afterwards.
+            // The description is read first: after the run, the job may have been destroyed.
             let name = diagnose == nil ? "" : job.description
-            let began = now
+            let start = now
         #endif
         isRunningJob = true
         unsafe job.runSynchronously(on: loop.asUnownedTaskExecutor())
         isRunningJob = false
         now = clock.now()
         #if DEBUG
-            if let diagnose, let long = LongJob(name, on: loop.name, for: now - began) {
+            if let diagnose, let long = LongJob(name, on: loop.name, for: now - start) {
                 self.diagnose = nil
                 diagnose(long)
             }
         #endif
     }
 
-    /// Runs work of the library that a job has caused. Because it is no code of the program, `isRunningJob` is false meanwhile.
+    /// Runs work of the library that a job has caused. `isRunningJob` is false meanwhile, because this is not code of the
+    /// program.
     func runOutsideJobs(_ work: () -> Void) {
         guard isRunningJob else { return work() }
         isRunningJob = false
@@ -258,15 +268,16 @@ final class LoopCore {
         isRunningJob = true
     }
 
-    /// Passes the jobs, and those that are enqueued later, to Swift's global executor, because the loop is ending.
+    /// Passes the waiting jobs to Swift's global executor, because the loop is ending. Jobs that are enqueued later go there too.
     private func handOverJobs() {
         isClosing = true
-        while let job = jobs.popFirst() { EventLoop.runElsewhere(job) }
+        while let job = jobs.popFirst() { EventLoop.runOnGlobalExecutor(job) }
     }
 
     // MARK: Shutdown
 
-    /// Notifies all channels and timers, and closes. Returns false if they have added work, which another turn must run first.
+    /// Notifies all channels and timers, and closes the loop. Returns false, without closing, if they have added work, which
+    /// another turn must run first.
     private func close() -> Bool {
         for registration in slab.all {
             slab.channel(for: registration)?.loopWillClose()
@@ -274,7 +285,9 @@ final class LoopCore {
             _ = deregister(registration, closing: true)
         }
         while let action = timers.popDue(at: .distantFuture) { action.end(.loopClosing) }
-        guard deferred.isEmpty, listeners.isEmpty, registered == 0, timers.count == 0 else { return false }
+        let hasEnded =
+            deferredWork.isEmpty && listeners.isEmpty && registrationCount == 0 && timers.count == 0
+        guard hasEnded else { return false }
         guard inbox.close() else { return false }
         poller = nil
         return true

@@ -2,16 +2,16 @@
 
 /// The queue of work that any thread submits to a loop.
 ///
-/// The lock is held to append work or to swap two arrays, never while work runs. The eventfd is written only by a submitter that
-/// finds the loop asleep, and once: several submissions cost one wake-up. Once closed, the inbox accepts nothing; all work
-/// that it accepted before has run.
+/// A thread holds the lock to append work or to swap two arrays, never while work runs. A submitter writes to the eventfd only if
+/// it finds the loop asleep, so that several submissions cost one wake-up. A closed inbox accepts nothing; all work that it has
+/// accepted before has run.
 final class LoopInbox: Sendable {
-    /// A piece of work. A struct, because Swift wraps a bare closure in an array once more.
+    /// A submitted closure. A struct, because Swift would wrap a bare closure in an array once more.
     struct Work: Sendable {
         let run: @Sendable () -> Void
     }
 
-    /// The phase of the loop, returned with its work.
+    /// The phase of the loop, which `drain` returns.
     enum Phase: Sendable {
         case open
         /// A shutdown was requested; work is still accepted.
@@ -22,6 +22,7 @@ final class LoopInbox: Sendable {
         var work: [Work] = []
         /// Jobs of Swift tasks.
         var jobs: [UnownedJob] = []
+        /// Whether the loop's thread waits, or is about to wait, and a submitter must wake it.
         var isAsleep = false
         var phase = Phase.open
         /// Nil once the inbox is closed.
@@ -32,44 +33,45 @@ final class LoopInbox: Sendable {
 
     init(wakeUp: WakeUp) { state = Lock(State(wakeUp: wakeUp)) }
 
-    /// Adds work and returns whether it was accepted; if not, it will never run. With `fromLoop`, the loop is not woken: it
-    /// looks at the inbox before it waits again.
+    /// Adds work and returns whether the inbox has accepted it; otherwise the work will never run. With `fromLoop`, the loop is
+    /// not woken: the caller is on the loop, which looks at the inbox before it waits again.
     func submit(_ work: @escaping @Sendable () -> Void, fromLoop: Bool = false) -> Bool {
-        let (accepted, sleeper) = state.withLock { state -> (Bool, WakeUp?) in
+        // `sleeperWakeUp` is nil if the loop need not be woken. It is signalled outside the lock.
+        let (isAccepted, sleeperWakeUp) = state.withLock { state -> (Bool, WakeUp?) in
             guard let wakeUp = state.wakeUp else { return (false, nil) }
             state.work.append(Work(run: work))
             guard state.isAsleep, !fromLoop else { return (true, nil) }
             state.isAsleep = false
             return (true, wakeUp)
         }
-        sleeper?.signal()
-        return accepted
+        sleeperWakeUp?.signal()
+        return isAccepted
     }
 
-    /// Adds a job of a Swift task and returns whether it was accepted. After `wake(closing: true)`, no job is accepted.
+    /// Adds a job of a Swift task and returns whether the inbox has accepted it. After `wake(closing: true)`, it accepts no job.
     func submit(_ job: UnownedJob) -> Bool {
-        let (accepted, sleeper) = state.withLock { state -> (Bool, WakeUp?) in
+        let (isAccepted, sleeperWakeUp) = state.withLock { state -> (Bool, WakeUp?) in
             guard state.phase == .open, let wakeUp = state.wakeUp else { return (false, nil) }
             state.jobs.append(job)
             guard state.isAsleep else { return (true, nil) }
             state.isAsleep = false
             return (true, wakeUp)
         }
-        sleeper?.signal()
-        return accepted
+        sleeperWakeUp?.signal()
+        return isAccepted
     }
 
-    /// Asks the loop to shut down or, if `closing` is false, to read its clock again.
+    /// Wakes the loop. If `closing` is true, the loop then shuts down; otherwise it only reads its clock again.
     func wake(closing: Bool) {
-        let sleeper = state.withLock { state -> WakeUp? in
+        let wakeUp = state.withLock { state -> WakeUp? in
             if closing { state.phase = .closing }
             state.isAsleep = false
             return state.wakeUp
         }
-        sleeper?.signal()
+        wakeUp?.signal()
     }
 
-    /// Called by the loop before it waits. Returns whether there is nothing to do; if so, the next submission wakes the loop.
+    /// Called by the loop before it waits. Returns true if the inbox is empty and open; the next submission then wakes the loop.
     func fallAsleep() -> Bool {
         state.withLock { state in
             state.isAsleep = state.work.isEmpty && state.jobs.isEmpty && state.phase == .open
@@ -77,18 +79,20 @@ final class LoopInbox: Sendable {
         }
     }
 
-    /// Called by a thread that had borrowed the sleeping loop: wakes the loop if there is work for it, or if `mustWake` is set.
+    /// Called by a thread that has borrowed the sleeping loop: wakes the loop if `mustWake` is set or the inbox has work.
     func endBorrowing(mustWake: Bool) {
-        let sleeper = state.withLock { state -> WakeUp? in
-            guard state.isAsleep, mustWake || !state.work.isEmpty || !state.jobs.isEmpty else { return nil }
+        let sleeperWakeUp = state.withLock { state -> WakeUp? in
+            let hasWork = !state.work.isEmpty || !state.jobs.isEmpty
+            guard state.isAsleep, mustWake || hasWork else { return nil }
             state.isAsleep = false
             return state.wakeUp
         }
-        sleeper?.signal()
+        sleeperWakeUp?.signal()
     }
 
-    /// Called by the loop: swaps the submitted work for the empty `batch`, whose capacity is reused, and adds the jobs to `jobs`.
-    func take(into batch: inout [Work], _ jobs: inout JobQueue) -> Phase {
+    /// Called by the loop: swaps the submitted work for the empty `batch`, whose capacity is reused, and moves the submitted jobs
+    /// to the end of `jobs`.
+    func drain(into batch: inout [Work], _ jobs: inout JobQueue) -> Phase {
         state.withLock { state in
             state.isAsleep = false
             swap(&state.work, &batch)

@@ -13,7 +13,7 @@ package struct Readiness: OptionSet, Hashable, Sendable {
     package static let readable = Readiness(rawValue: 0x001)
     /// The socket can be written, or a connect has ended (EPOLLOUT).
     package static let writable = Readiness(rawValue: 0x004)
-    /// There is an error (EPOLLERR).
+    /// The socket has a pending error (EPOLLERR).
     package static let failed = Readiness(rawValue: 0x008)
     /// Both halves are closed (EPOLLHUP).
     package static let hungUp = Readiness(rawValue: 0x010)
@@ -23,27 +23,29 @@ package struct Readiness: OptionSet, Hashable, Sendable {
     package static let closed: Readiness = [.failed, .hungUp, .peerClosed]
 }
 
-/// Epoll, edge-triggered: reports each change once.
+/// Waits for descriptors with epoll, edge-triggered: each change is reported once.
 ///
-/// The caller gives each descriptor a token, which is returned with its events: the registration's slot and generation in one
-/// number. `LoopCore` drops an event whose generation is old, because its registration has ended. Used on the loop's thread only;
-/// `WakeUp` may be signalled from others.
+/// The caller gives each descriptor a token, which epoll returns with the descriptor's events: the slot and generation of the
+/// registration in one number. `LoopCore` drops an event with an old generation, because the registration has ended. Used on the
+/// loop's thread only; other threads may signal the `WakeUp`.
 @safe final class Poller {
     /// The token of the wake-up, for which `event(at:)` returns nil.
     private static let wakeToken = UInt64.max
 
+    /// The descriptor of the epoll instance.
     private let epoll: Descriptor
+    /// Retained, so that its descriptor stays open as long as epoll watches it.
     private let wakeUp: WakeUp
     /// The buffer for the events of one wait.
     private var events: [epoll_event]
     /// The number of events of the last wait.
-    private var ready = 0
+    private var eventCount = 0
 
     /// Opens epoll and adds `wakeUp`. One wait returns at most `capacity` events.
     static func listening(to wakeUp: WakeUp, capacity: Int = 256) throws(Errno) -> Poller {
         let poller = Poller(
             epoll: Descriptor(adopting: try Syscalls.epollCreate()), wakeUp: wakeUp, capacity: capacity)
-        // Edge-triggered: each write is a new edge, so that the counter need never be read.
+        // Edge-triggered: each write to the eventfd is a new event, so that nobody need ever read its counter.
         try poller.control(EPOLL_CTL_ADD, wakeUp.descriptor.rawValue, [.readable], wakeToken)
         return poller
     }
@@ -54,8 +56,8 @@ package struct Readiness: OptionSet, Hashable, Sendable {
         unsafe events = Array(repeating: epoll_event(), count: capacity)
     }
 
-    /// Starts to watch a descriptor. It is watched for reading, writing and closing until it is removed, so that no request needs
-    /// a system call for this.
+    /// Starts to watch a descriptor for reading, writing and closing, until it is removed. So no request needs a system call to
+    /// change what is watched.
     func add(_ descriptor: Int32, token: UInt64) throws(Errno) {
         try control(EPOLL_CTL_ADD, descriptor, [.readable, .writable, .peerClosed], token)
     }
@@ -69,15 +71,15 @@ package struct Readiness: OptionSet, Hashable, Sendable {
     /// including the wake-up's.
     func wait(timeout: Int32) throws(Errno) -> Int {
         let epollDescriptor = epoll.rawValue
-        ready = try unsafe events.withUnsafeMutableBufferPointer { buffer throws(Errno) in
+        eventCount = try unsafe events.withUnsafeMutableBufferPointer { buffer throws(Errno) in
             try unsafe Syscalls.epollWait(epollDescriptor, buffer, timeout: timeout)
         }
-        return ready
+        return eventCount
     }
 
     /// Returns an event of the last wait; nil for the wake-up.
     func event(at index: Int) -> (token: UInt64, readiness: Readiness)? {
-        precondition(index < ready, "no such event")
+        precondition(index < eventCount, "no such event")
         let event = unsafe events[index]
         let token = unsafe event.data.u64
         return token == Self.wakeToken ? nil : (token, Readiness(rawValue: unsafe event.events))

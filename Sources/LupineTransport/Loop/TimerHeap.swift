@@ -2,9 +2,10 @@
 
 /// Timers ordered by deadline: the earliest is found in O(1), insertion and removal take O(log n), with no allocation per timer.
 ///
-/// A four-way heap of (deadline, slot) over a slab of slots. A slot stores its index in the heap, so that cancelling needs no
-/// search. A token carries the generation of its slot: the token of a timer that has fired or was cancelled has no effect. Timers
-/// with the same deadline fire in the order in which they were set. It has no clock and no thread; its owner passes the time.
+/// The entries of the heap (deadline and slot) form a tree with four children per node; the payloads are in an array of slots. A
+/// slot stores the index of its entry in the heap, so that cancelling needs no search. A token contains the generation of its
+/// slot: the token of a timer that has fired or was cancelled has no effect. Timers with the same deadline fire in the order in
+/// which they were set. The heap has no clock and no thread; its owner passes the time.
 package struct TimerHeap<Payload> {
     /// Identifies one timer until it fires or is cancelled.
     package struct Token: Hashable, Sendable {
@@ -18,6 +19,7 @@ package struct TimerHeap<Payload> {
         let sequence: UInt64
         let slot: UInt32
 
+        /// Whether this timer fires before the other.
         @inline(__always)
         func isBefore(_ other: Entry) -> Bool {
             deadline != other.deadline ? deadline < other.deadline : sequence < other.sequence
@@ -25,6 +27,7 @@ package struct TimerHeap<Payload> {
     }
 
     private struct Slot {
+        /// The number of timers that have ended in this slot.
         var generation: UInt32 = 0
         /// The index of the timer's entry in `heap`; -1 if the slot is free.
         var index = -1
@@ -33,7 +36,7 @@ package struct TimerHeap<Payload> {
 
     private var heap: [Entry] = []
     private var slots: [Slot] = []
-    private var free: [UInt32] = []
+    private var freeSlots: [UInt32] = []
     /// The sequence number of the timer that was set last.
     private var sequence: UInt64 = 0
 
@@ -43,7 +46,7 @@ package struct TimerHeap<Payload> {
     /// The number of timers that are set.
     package var count: Int { heap.count }
 
-    /// The sequence number of the timer that was set last.
+    /// The sequence number of the timer that was set last, for `popDue(at:upTo:)`.
     package var newest: UInt64 { sequence }
 
     /// The earliest deadline; nil if no timer is set.
@@ -52,8 +55,8 @@ package struct TimerHeap<Payload> {
     /// Sets a timer.
     package mutating func insert(_ payload: Payload, at deadline: Instant) -> Token {
         let slot: UInt32
-        if let reused = free.popLast() {
-            slot = reused
+        if let freeSlot = freeSlots.popLast() {
+            slot = freeSlot
         } else {
             slot = UInt32(slots.count)
             slots.append(Slot())
@@ -75,8 +78,8 @@ package struct TimerHeap<Payload> {
         return removeEntry(at: slots[slot].index)
     }
 
-    /// Removes and returns the earliest timer if it is due at `now` and was set no later than the timer `newest`: timers that set
-    /// themselves again for now would otherwise fire without end.
+    /// Removes the earliest timer and returns its payload, if it is due at `now` and was set no later than the timer with the
+    /// sequence number `newest`. A loop that calls this method until it returns nil therefore ends, even if timers set new ones.
     package mutating func popDue(at now: Instant, upTo newest: UInt64 = .max) -> Payload? {
         guard let first = heap.first, first.deadline <= now, first.sequence <= newest else { return nil }
         return removeEntry(at: 0)
@@ -97,10 +100,11 @@ package struct TimerHeap<Payload> {
         }
         slots[slot].index = -1
         slots[slot].generation &+= 1
-        free.append(UInt32(slot))
+        freeSlots.append(UInt32(slot))
         return slots[slot].payload.take()
     }
 
+    /// Moves the entry at `start` towards the root, until its parent fires before it.
     private mutating func siftUp(from start: Int) {
         var index = start
         let entry = heap[index]
@@ -115,12 +119,14 @@ package struct TimerHeap<Payload> {
         slots[Int(entry.slot)].index = index
     }
 
+    /// Moves the entry at `start` towards the leaves, until it fires before all its children.
     private mutating func siftDown(from start: Int) {
         var index = start
         let entry = heap[index]
         while true {
             let firstChild = 4 * index + 1
             guard firstChild < heap.count else { break }
+            // The child that fires first.
             var least = firstChild
             var child = firstChild + 1
             while child < min(firstChild + 4, heap.count) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Limits the work of one connection in a turn of its loop, so that other connections are not delayed. For work whose cost per
-/// byte the peer controls, such as decompression. Confined to its loop.
+/// Limits the work of one connection in a turn (one pass) of its loop, so that other connections are not delayed. For work whose
+/// cost per byte the peer controls, such as decompression. Confined to its loop.
 package struct TurnAllowance {
     /// The start of the turn that `stepCount` counts.
     private var turn = Instant(nanoseconds: 0)
@@ -11,14 +11,15 @@ package struct TurnAllowance {
     /// The maximum number of steps in one turn; fewer if the turn is late (`EventLoop.isLate`).
     package static let steps = 8
 
-    /// An unused allowance.
+    /// Creates an allowance of which nothing is used.
     package init() {}
 
-    /// Counts a step, and returns whether the allowance is spent, so that the remaining work must wait for the next turn.
+    /// Counts a step, and returns whether the allowance is used up. If so, the caller must defer its remaining work to the next
+    /// turn.
     ///
     /// - Parameters:
     ///   - loop: The loop of the turn.
-    ///   - isStep: Whether a step is counted, or only the time is checked.
+    ///   - isStep: Whether to count a step; false to check only the steps so far and the time.
     package mutating func isSpent(on loop: EventLoop, counting isStep: Bool = true) -> Bool {
         let now = loop.now
         if turn != now { (turn, stepCount) = (now, 0) }

@@ -6,13 +6,13 @@ package import LupineHTTP
 ///
 /// A step that did not happen has no time. For example, a reused connection was not dialled.
 package struct ExchangeMetrics: Hashable, Sendable {
-    /// The time at which the exchange was made, just before it was submitted.
+    /// The time at which the exchange was created, just before it was submitted to the pool.
     package var fetchStart: Instant
     /// The metrics of opening the connection; nil if the connection was reused.
     package var dial: DialMetrics?
-    /// The time at which the connection took the exchange and began to send.
+    /// The time at which the connection began to send the request.
     package var requestStart: Instant?
-    /// The time at which the last byte of the request was handed to the kernel.
+    /// The time at which the kernel accepted the last byte of the request.
     package var requestEnd: Instant?
     /// The time at which the first byte of a response arrived.
     package var responseStart: Instant?
@@ -34,11 +34,11 @@ package struct ExchangeMetrics: Hashable, Sendable {
     package var version: HTTPVersion?
     /// Octets of the request's head.
     package var requestHeadBytes = 0
-    /// Octets of content, without framing.
+    /// Octets of the request's content, without framing.
     package var requestContentBytes: Int64 = 0
-    /// Octets of the response's heads.
+    /// Octets of the response's heads, interim heads included.
     package var responseHeadBytes = 0
-    /// Octets of content as received, before any decoding and without framing.
+    /// Octets of the response's content as received, before any decoding and without framing.
     package var responseContentBytes: Int64 = 0
 
     /// Creates metrics that contain only the beginning of the exchange.
@@ -47,7 +47,7 @@ package struct ExchangeMetrics: Hashable, Sendable {
 
 /// The time of each step of opening a connection.
 package struct DialMetrics: Hashable, Sendable {
-    /// The time at which the name was given to the resolver; nil for an address, or for a name that was cached.
+    /// The time at which the look-up of the name began; nil for an address, or for a name that was cached.
     package var lookUpStart: Instant?
     /// The time at which the resolver answered, with addresses or an error.
     package var lookUpEnd: Instant?

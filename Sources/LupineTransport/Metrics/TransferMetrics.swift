@@ -3,7 +3,8 @@
 public import LupineHTTP
 public import LupineTLS
 
-/// The time of each step of a request, counted from the moment at which it was submitted, and the octets that it moved.
+/// The time of each step of a request, and the numbers of octets that were sent and received. Times are counted from the moment
+/// at which the request was submitted.
 ///
 /// A step that did not happen has no time. For example, a reused connection was not dialled. The names are those of
 /// `URLSessionTaskTransactionMetrics`.
@@ -59,6 +60,7 @@ public struct TransferMetrics: Hashable, Sendable {
     /// Octets of the response's content after decoding.
     public let responseBodyBytesAfterDecoding: Int64
 
+    /// Converts the instants of `metrics` to times since the start. `decoded` is the number of content octets after decoding.
     init(_ metrics: ExchangeMetrics, decoded: Int64) {
         let start = metrics.fetchStart
         func since(_ instant: Instant?) -> Duration? {

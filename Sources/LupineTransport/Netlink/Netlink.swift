@@ -8,16 +8,16 @@ package struct NetworkLink: Hashable, Sendable {
     package var name: String
     /// The hardware type (`ARPHRD_…`): 1 Ethernet, 772 loopback.
     package var hardware: UInt16
-    /// The flags of `netdevice(7)`.
+    /// The flags `IFF_…` of `netdevice(7)`.
     package var flags: UInt32
 
-    /// Whether the administrator has switched it on (IFF_UP).
+    /// Whether the administrator has switched the interface on (IFF_UP).
     package var isUp: Bool { flags & 0x1 != 0 }
-    /// Whether it reaches only this machine (IFF_LOOPBACK).
+    /// Whether the interface reaches only this machine (IFF_LOOPBACK).
     package var isLoopback: Bool { flags & 0x8 != 0 }
-    /// Whether it has exactly one peer, as a tunnel has (IFF_POINTOPOINT).
+    /// Whether the interface has exactly one peer, as a tunnel has (IFF_POINTOPOINT).
     package var isPointToPoint: Bool { flags & 0x10 != 0 }
-    /// Whether it works: it is up and has a carrier (IFF_RUNNING).
+    /// Whether the interface can carry packets: it is up and has a link (IFF_RUNNING).
     package var isRunning: Bool { flags & 0x40 != 0 }
 }
 
@@ -37,20 +37,20 @@ package struct Route: Hashable, Sendable {
     package var destination: IPAddress?
     /// The number of leading bits of the destination that are compared.
     package var prefixLength: UInt8
-    /// The next router; nil if the destination is on the link.
+    /// The next router; nil if the destination is directly on the interface's network.
     package var gateway: IPAddress?
     /// The interface by which packets leave.
     package var interface: UInt32?
     /// The local address of the packets.
     package var source: IPAddress?
-    /// The routing table.
+    /// The number of the routing table that contains the route.
     package var table: UInt32
     /// The type of the route (`RTN_…`): 1 forwarded, 2 to this machine, 7 refused as unreachable.
     package var kind: UInt8
     /// Whether the addresses are IPv6.
     package var isIPv6 = false
     /// The interfaces of the next hops of a multipath route; empty for any other route.
-    package var choices: [UInt32] = []
+    package var nextHopInterfaces: [UInt32] = []
 }
 
 /// A change of the machine's network configuration.
@@ -63,7 +63,7 @@ package enum RouteEvent: Hashable, Sendable {
     case routeRemoved(Route)
 }
 
-/// A message whose length fields are inconsistent.
+/// The reason why a netlink message cannot be decoded: its length fields are inconsistent.
 package enum NetlinkError: Error, Hashable, Sendable {
     /// A message claims `length` bytes where `available` are left.
     case malformedMessage(length: Int, available: Int)
@@ -73,13 +73,13 @@ package enum NetlinkError: Error, Hashable, Sendable {
     case truncated(type: UInt16)
 }
 
-/// Encodes requests and decodes messages of rtnetlink (`rtnetlink(7)`). Every length is checked.
+/// Encodes requests to the kernel and decodes its messages, in the format of rtnetlink (`rtnetlink(7)`). Every length is checked.
 ///
-/// `RouteWatcher` owns the socket. Unknown types of attributes are skipped, because newer kernels add some.
+/// `RouteWatcher` owns the socket. Attributes of unknown types are skipped, because newer kernels add some.
 package enum Netlink {
-    /// One message, with the numbers that distinguish a reply from a notification.
+    /// One message, with the port and sequence number that distinguish a reply from a notification.
     package struct Message: Hashable, Sendable {
-        /// The port of the requester; 0 for notifications.
+        /// The port of the requester. In a notification, 0 or the port of the process that caused the change.
         package var port: UInt32
         /// The sequence number of the request.
         package var sequence: UInt32
@@ -90,13 +90,13 @@ package enum Netlink {
     /// The content of a message.
     package enum Content: Hashable, Sendable {
         case event(RouteEvent)
-        /// The end of a list.
+        /// The end of a reply that has several messages.
         case done
         /// A request failed or, with number 0, succeeded.
         case error(number: Int32)
-        /// Messages were lost.
+        /// The kernel has dropped messages.
         case overrun
-        /// A message that is not needed.
+        /// A message of another type, which the watcher ignores.
         case other(type: UInt16)
     }
 
@@ -104,6 +104,7 @@ package enum Netlink {
     package static func messages(in datagram: Span<UInt8>) throws(NetlinkError) -> [Message] {
         var messages: [Message] = []
         var offset = 0
+        // Offsets in the header (`nlmsghdr`): the length is at 0, the type at 4, the sequence number at 8, the port at 12.
         while offset < datagram.count {
             let available = datagram.count - offset
             guard available >= headerLength else {
@@ -196,7 +197,7 @@ package enum Netlink {
             case 4 where value.count >= 4: route.interface = value.u32(at: 0)  // RTA_OIF
             case 5: route.gateway = value.address(family: family)  // RTA_GATEWAY
             case 7: route.source = value.address(family: family)  // RTA_PREFSRC
-            case 9: route.choices = interfaces(ofNextHops: value)  // RTA_MULTIPATH
+            case 9: route.nextHopInterfaces = interfaces(ofNextHops: value)  // RTA_MULTIPATH
             case 15 where value.count >= 4: route.table = value.u32(at: 0)  // RTA_TABLE
             default: break
             }
@@ -218,7 +219,8 @@ package enum Netlink {
         return interfaces
     }
 
-    /// Calls `visit` with each attribute (`rtattr`) from the offset `start` on.
+    /// Calls `visit` with each attribute (`rtattr`: two bytes of length, two bytes of type, the value) from the offset `start`
+    /// on.
     private static func forEachAttribute(
         of body: Span<UInt8>, from start: Int, _ visit: (_ kind: UInt16, _ value: Span<UInt8>) -> Void
     ) throws(NetlinkError) {
@@ -268,7 +270,7 @@ package enum Netlink {
             + bytes(UInt32(0)) + body
     }
 
-    /// Returns a number in the machine's byte order.
+    /// Returns the bytes of a number in the machine's byte order.
     private static func bytes(_ value: some FixedWidthInteger) -> [UInt8] {
         #if _endian(big)
             let ordered = value.bigEndian
@@ -323,7 +325,7 @@ extension Span<UInt8> {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Returns the address that the bytes are, in network byte order; nil for another family or length.
+    /// Interprets the bytes as an address in network byte order; returns nil for another family or length.
     fileprivate func address(family: UInt8) -> IPAddress? {
         switch (family, count) {
         case (familyIPv4, 4):
@@ -335,7 +337,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// Returns a number in network byte order.
+    /// Reads the bytes of a range as a number in network byte order.
     private func number(_ range: Range<Int>) -> UInt64 {
         var value: UInt64 = 0
         for index in range { value = value << 8 | UInt64(self[index]) }

@@ -3,15 +3,17 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// A routing netlink socket: requests to the kernel, its replies, and notifications of links, addresses and routes.
+/// A netlink socket for routing: it sends requests to the kernel, and receives replies and notifications of changes of links,
+/// addresses and routes.
 ///
-/// It belongs to the network namespace of the thread that opens it. Only messages of the kernel itself are received; those that
-/// other processes send to it are ignored.
+/// It belongs to the network namespace of the thread that opens it. It receives only messages of the kernel itself, and ignores
+/// those that other processes send to it.
 struct NetlinkSocket: ~Copyable {
     let descriptor: Descriptor
     /// The port number in replies to this socket.
     let port: UInt32
 
+    /// Opens a socket that receives the notifications of all groups that a `RouteWatcher` needs.
     static func open() throws(Errno) -> NetlinkSocket {
         let descriptor = Descriptor(
             adopting: try Syscalls.socket(
@@ -40,15 +42,18 @@ struct NetlinkSocket: ~Copyable {
     func send(_ request: [UInt8]) throws(Errno) {
         let fd = descriptor.rawValue
         try unsafe request.span.withUnsafeBytes { bytes throws(Errno) in
+            // The count is not needed: a datagram is sent as a whole or not at all.
             _ = try unsafe Syscalls.send(fd, bytes, flags: Int32(MSG_NOSIGNAL))
         }
     }
 
     /// The result of receiving.
     enum ReceiveResult {
+        /// The length of the datagram.
         case datagram(Int)
-        /// The datagram did not fit, or the kernel had to drop messages.
+        /// The datagram did not fit into the buffer, or the kernel has dropped messages.
         case lost
+        /// No datagram has arrived.
         case nothing
     }
 
@@ -64,9 +69,9 @@ struct NetlinkSocket: ~Copyable {
                         var length = length
                         return try unsafe Syscalls.receive(fd, bytes, from: pointer, &length)
                     }
-                    // The kernel's port is 0; another process sent this message.
+                    // The kernel's port is 0. A message from any other port is from another process, and ignored.
                     if sender.nl_pid != 0 { continue }
-                    // `count` is the datagram's full length, even if only a part fitted (MSG_TRUNC).
+                    // `count` is the full length of the datagram, even if it did not fit into the buffer (MSG_TRUNC).
                     return count <= bytes.count ? .datagram(count) : .lost
                 } catch {
                     if error == .wouldBlock { return .nothing }
@@ -77,6 +82,7 @@ struct NetlinkSocket: ~Copyable {
         }
     }
 
+    /// Calls `body` with a pointer to the address as the kernel's general address type, and with its length.
     private static func borrow<Result>(
         _ address: inout sockaddr_nl,
         _ body: (UnsafeMutablePointer<sockaddr>, socklen_t) throws(Errno) -> Result

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// Reports changes of the machine's links, addresses and routes, and answers which route packets to an address take.
+/// Reports changes of the machine's links, addresses and routes, and finds the route of packets to an address.
 ///
-/// Reachability is built on it: the listener decides whether a change matters. Confined to the loop on which it
-/// was opened, in the network namespace of that loop's thread.
+/// The reachability managers are built on it; their listener decides whether a change matters. A watcher is confined to the loop
+/// on which it was opened, and sees the network namespace of that loop's thread.
 package final class RouteWatcher: LoopChannel {
     /// An event for the listener.
     package enum Notice: Hashable, Sendable {
-        /// Something changed.
+        /// A link, an address or a route has changed.
         case event(RouteEvent)
-        /// Changes came faster than they were read and some were lost: query the relevant state again.
+        /// Changes came faster than the loop read them, and the kernel has dropped some. The listener must query the links and
+        /// routes again.
         case lost
         /// The watch has ended: its loop is shutting down, or the kernel reported an error.
         case ended(Errno?)
@@ -21,6 +22,7 @@ package final class RouteWatcher: LoopChannel {
         case links([NetworkLink], (Result<[NetworkLink], Errno>) -> Void)
         case routes([Route], (Result<[Route], Errno>) -> Void)
 
+        /// Calls the closure with the error.
         func fail(_ error: Errno) {
             switch self {
             case .route(let reply): reply(.failure(error))
@@ -40,7 +42,7 @@ package final class RouteWatcher: LoopChannel {
     private var requests: [UInt32: Request] = [:]
     /// The sequence number of the last request.
     private var sequence: UInt32 = 0
-    /// A notification of the kernel has at most a page or 8 KiB, a datagram of a dump at most 32 KiB.
+    /// The buffer for one datagram. The kernel's notifications have at most a page or 8 KiB, the datagrams of a list 32 KiB.
     private var buffer = [UInt8](repeating: 0, count: 32 << 10)
 
     /// Opens a watch on the calling loop.
@@ -61,6 +63,7 @@ package final class RouteWatcher: LoopChannel {
         self.socket = consume socket
     }
 
+    /// Registers the socket with the loop.
     private func start() throws(Errno) {
         // A `switch` borrows the noncopyable socket; `if let` would consume it.
         switch socket {
@@ -69,7 +72,7 @@ package final class RouteWatcher: LoopChannel {
         }
     }
 
-    /// Sends a request, and stores it until its reply arrives. If it cannot be sent, it fails later.
+    /// Sends a request, and stores it until its reply arrives. If the request cannot be sent, its closure gets the error later.
     private func send(_ bytes: [UInt8], _ request: Request) {
         let failure: Errno?
         do throws(Errno) {
@@ -87,7 +90,7 @@ package final class RouteWatcher: LoopChannel {
             requests[sequence] = request
             return
         }
-        // Deferred: the reply must not be called before the function that made the request returns.
+        // Deferred, so that the closure is never called before the function that made the request returns.
         loop.executeOnLoop { request.fail(failure) }
     }
 
@@ -138,6 +141,7 @@ package final class RouteWatcher: LoopChannel {
         listener(.ended(nil))
     }
 
+    /// Handles datagrams until there are no more, or until the listener has closed the watch.
     package func channelReady(_ readiness: Readiness) {
         while registration != nil {
             do throws(Errno) {
@@ -149,9 +153,11 @@ package final class RouteWatcher: LoopChannel {
         }
     }
 
+    /// Handles a datagram or the loss of messages. A datagram that cannot be decoded counts as a loss.
     private func handle(_ result: NetlinkSocket.ReceiveResult) {
         switch result {
         case .nothing:
+            // Impossible: `receive` returns nil instead.
             break
         case .lost:
             handleOverrun()
@@ -170,7 +176,7 @@ package final class RouteWatcher: LoopChannel {
     private func handle(_ message: Netlink.Message) {
         // The listener may have closed the watch between two messages.
         guard registration != nil else { return }
-        // A notification may carry the port of the process that caused the change; a reply carries this socket's.
+        // A reply has the port of this socket. A notification may have the port of the process that caused the change.
         guard message.port == port, let request = requests[message.sequence] else {
             switch message.content {
             case .event(let event): listener(.event(event))
@@ -189,6 +195,7 @@ package final class RouteWatcher: LoopChannel {
             requests[message.sequence] = nil
             reply(.success(links))
         case (.routes(let routes, let reply), .event(.route(let route))):
+            // Only default routes have a prefix of no bits.
             if route.prefixLength == 0 { requests[message.sequence] = .routes(routes + [route], reply) }
         case (.routes(let routes, let reply), .done):
             requests[message.sequence] = nil
@@ -198,6 +205,7 @@ package final class RouteWatcher: LoopChannel {
             request.fail(Errno(rawValue: number))
         case (_, .overrun):
             handleOverrun()
+        // Messages that are no part of the expected reply are ignored.
         case (.route, .done), (.route, .event), (.route, .other), (.links, .event), (.links, .other),
             (.routes, .event),
             (.routes, .other):
@@ -211,10 +219,12 @@ package final class RouteWatcher: LoopChannel {
         listener(.lost)
     }
 
+    /// Fails all requests, in the order in which they were made.
     private func failRequests(_ error: Errno) {
-        let failed = requests.sorted { $0.key < $1.key }
+        let failedRequests = requests.sorted { $0.key < $1.key }
+        // Emptied first, because a closure may make a new request.
         requests = [:]
-        for request in failed { request.value.fail(error) }
+        for (_, request) in failedRequests { request.fail(error) }
     }
 
     /// Ends the watch and fails all requests; returns false if it had ended before.

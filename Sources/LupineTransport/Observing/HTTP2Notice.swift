@@ -12,8 +12,8 @@ public enum HTTP2Notice: Hashable, Sendable {
     /// The server's SETTINGS (RFC 9113 §6.5.2) that differ from the initial values, in the order of the RFC's table. Settings
     /// that arrived before the transfer are reported after `opened`.
     case settings([Parameter])
-    /// The server's flow-control window (RFC 9113 §5.2), for which the request's content was waiting, has opened: this many
-    /// octets may be sent now.
+    /// The request's content waited for the server's flow-control window (RFC 9113 §5.2), which has opened. The content may
+    /// continue with this many octets.
     case windowOpened(octets: Int)
     /// The server accepts no further requests on this connection: GOAWAY (RFC 9113 §6.8). Requests on streams above `last` are
     /// sent again on another connection.
@@ -29,6 +29,7 @@ public enum HTTP2Notice: Hashable, Sendable {
         public let value: UInt32
     }
 
+    /// Creates the notice of the settings that differ from the initial values.
     init(_ settings: HTTP2Settings) {
         self = .settings(
             settings.changed.map { Parameter(name: $0.identifier.description, value: $0.value) })

@@ -5,7 +5,7 @@ public import LupineTLS
 
 /// A request as it was passed to the transport.
 ///
-/// Header fields and target include credentials, as they are sent: an observer that logs them has to redact them, as
+/// Header fields and target include the credentials that are sent. An observer that logs them has to redact the credentials, as
 /// `TransferLog` does.
 public struct TransferStart: Sendable {
     /// The cause of the transfer, with the transfer before it.
@@ -34,9 +34,10 @@ public struct TransferStart: Sendable {
     /// The URL, without user and password.
     public var url: String {
         // Only an IPv6 address contains a colon (0x3A).
-        let shown = host.utf8.contains(0x3A) ? "[\(host)]" : host
-        let isDefault = port == (scheme == "https" ? 443 : 80)
-        return "\(scheme)://\(shown)\(isDefault ? "" : ":\(port)")\(target)"
+        let hostText = host.utf8.contains(0x3A) ? "[\(host)]" : host
+        let defaultPort: UInt16 = scheme == "https" ? 443 : 80
+        let portText = port == defaultPort ? "" : ":\(port)"
+        return "\(scheme)://\(hostText)\(portText)\(target)"
     }
 }
 
@@ -88,7 +89,7 @@ public struct TransferLease: Sendable {
     /// How long the transfer waited for the connection, including the dial: since its start, or since the previous connection was
     /// lost.
     public let waited: Duration
-    /// Whether the request is sent again because the previous connection was lost.
+    /// Whether the transport sends the request again, because the previous connection was lost.
     public let isReplay: Bool
     /// The local address of the connection.
     public let localAddress: SocketAddress?
@@ -115,8 +116,8 @@ public struct TransferHead: Sendable {
 
 /// The end of a transfer, with its result and metrics.
 public struct TransferEnd: Sendable {
-    /// The result of a transfer for the transport. Later processing of the content, such as decoding or validating it, does not
-    /// count.
+    /// The result of a transfer for the transport. Failures of later processing, such as decoding or validating the content, do
+    /// not count.
     public enum Outcome: Hashable, Sendable {
         /// The response was received, or as much of it as the caller needed. It may have any status.
         case completed
@@ -145,7 +146,7 @@ public struct TransferEnd: Sendable {
     }
 }
 
-/// An event to be delivered to the observers.
+/// An event that a `TransferReporter` delivers to its observers.
 enum TransferEvent: Sendable {
     case start(TransferStart)
     case dial(TransferDial)

@@ -12,6 +12,7 @@ public struct TransferID: Hashable, Sendable, CustomStringConvertible {
     /// `#` and the number.
     public var description: String { "#\(rawValue)" }
 
+    /// The number of the newest transfer.
     private static let last = Atomic<UInt64>(0)
 
     /// Returns the next identifier of the process.

@@ -2,16 +2,16 @@
 
 import LupineHTTP
 
-/// Identifies a transfer, and names the transfer that led to it and the task, for the start event.
+/// The identifier of a transfer with its cause and its task, for the start event.
 package struct TransferIdentity: Sendable {
-    /// The transfer's identity.
+    /// Identifies the transfer.
     package let id: TransferID
     /// The cause of the transfer.
     package let cause: TransferCause
     /// The identifier of its `URLSessionTask`; nil without a session.
     package let taskIdentifier: Int?
 
-    /// Identifies a new transfer.
+    /// Creates the identity of a new transfer.
     package init(_ cause: TransferCause, taskIdentifier: Int? = nil) {
         id = .next()
         self.cause = cause
@@ -21,8 +21,8 @@ package struct TransferIdentity: Sendable {
 
 /// Reports the steps of one exchange to its observers. An exchange without observers has no observation.
 ///
-/// The start is reported by the thread that submits the exchange, everything else by the loop that carries it, so the events are
-/// in order.
+/// The thread that submits the exchange reports the start. The loop that carries the exchange reports everything else, so the
+/// events are in order.
 package final class TransferObservation: Sendable {
     private struct State {
         /// The reported start; nil before the exchange is submitted.
@@ -42,22 +42,22 @@ package final class TransferObservation: Sendable {
         self.reporter = reporter
     }
 
-    /// Reports the start, which `makeStart` returns, when the exchange is first submitted to the pool; later submissions are
-    /// ignored. `began` is the time at which the exchange was made.
-    func submitted(at began: Instant, _ makeStart: (TransferIdentity) -> TransferStart) {
-        // `makeStart` runs outside of the lock. Two submissions of an exchange never overlap.
+    /// Reports the start, which `makeStart` returns, when the exchange is first submitted to the pool; later calls have no
+    /// effect. `creation` is the time at which the exchange was created.
+    func reportStart(at creation: Instant, _ makeStart: (TransferIdentity) -> TransferStart) {
+        // `makeStart` runs outside of the lock. That is safe, because two submissions of an exchange never overlap.
         let isFirst = state.withLock { $0.start == nil }
         guard isFirst else { return }
         let start = makeStart(transfer)
         state.withLock { state in
             state.start = start
-            state.waitingSince = began
+            state.waitingSince = creation
         }
         report(.start(start))
     }
 
     /// Reports that a connection was leased to the exchange, which sends `head` on it, and the dial if the connection is new.
-    func leased(_ metrics: ExchangeMetrics, to origin: Origin, sending head: [UInt8], at now: Instant) {
+    func reportLease(_ metrics: ExchangeMetrics, to origin: Origin, sending head: [UInt8], at now: Instant) {
         if let dial = metrics.dial { report(.dial(TransferDial(metrics, of: dial, to: origin))) }
         let since = state.withLock { $0.waitingSince }
         report(
@@ -73,10 +73,10 @@ package final class TransferObservation: Sendable {
     func reportNotice(_ notice: HTTP2Notice) { report(.notice(notice)) }
 
     /// Records that the connection was lost, and that the exchange waits for another one from `now` on.
-    func lostConnection(at now: Instant) { state.withLock { $0.waitingSince = now } }
+    func connectionWasLost(at now: Instant) { state.withLock { $0.waitingSince = now } }
 
     /// Reports the final head.
-    func received(_ head: ResponseHead, _ metrics: ExchangeMetrics, at now: Instant) {
+    func reportHead(_ head: ResponseHead, _ metrics: ExchangeMetrics, at now: Instant) {
         state.withLock { $0.status = head.status }
         report(
             .head(
@@ -86,7 +86,7 @@ package final class TransferObservation: Sendable {
     }
 
     /// Reports the end. Called once.
-    func ended(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
+    func reportEnd(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
         let (start, status) = state.withLock { ($0.start, $0.status) }
         // Observers have not received the start of an exchange that was never submitted, so they do not receive its end.
         guard let start else { return }
@@ -96,6 +96,7 @@ package final class TransferObservation: Sendable {
             case .failure(.cancelled), .failure(.shutDown): .cancelled
             case .failure(let error): .failed(error)
             }
+        // Without a response, the time of the loop's turn or, outside of a loop, the present time.
         let end = metrics.responseEnd ?? EventLoop.current?.now ?? MonotonicClock().now()
         report(
             .end(
@@ -105,6 +106,7 @@ package final class TransferObservation: Sendable {
                     metrics: TransferMetrics(metrics, decoded: metrics.responseContentBytes))))
     }
 
+    /// Passes an event to the reporter.
     private func report(_ event: TransferEvent) { reporter.report(event, of: transfer.id) }
 }
 

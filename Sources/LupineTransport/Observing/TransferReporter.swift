@@ -2,9 +2,10 @@
 
 /// Delivers the events of one client or session to its observers, in order, on a separate thread.
 ///
-/// The thread starts with the first event, waits when there are none, and ends once the reporter is released and its events are
-/// delivered. An observer that blocks delays the caller of `whenDelivered`, such as a shutdown, and nothing else. If no thread
-/// can be created, a task delivers the waiting events, and the next event tries again to create a thread. Any thread may call.
+/// The thread starts with the first event, waits when there are no events, and ends once the reporter is released and its events
+/// are delivered. An observer that blocks delays later events and the closures of `whenDelivered`, which a shutdown waits for. If
+/// no thread can be created, a task delivers the waiting events, and the next event tries again to create a thread. Any thread
+/// may call.
 package final class TransferReporter: Sendable {
     private let mailbox: Mailbox
 
@@ -19,11 +20,14 @@ package final class TransferReporter: Sendable {
     /// Queues an event for the observers.
     func report(_ event: TransferEvent, of id: TransferID) { mailbox.add(.event(id, event)) }
 
-    /// Calls `done` when all earlier events have been delivered.
-    package func whenDelivered(_ done: @escaping @Sendable () -> Void) { mailbox.add(.barrier(done)) }
+    /// Calls `completion` when all earlier events have been delivered.
+    package func whenDelivered(_ completion: @escaping @Sendable () -> Void) {
+        mailbox.add(.barrier(completion))
+    }
 
     /// The queue of undelivered events, and its thread.
     private final class Mailbox: Sendable {
+        /// An element of the queue.
         enum Entry: Sendable {
             case event(TransferID, TransferEvent)
             /// A closure to call when all earlier events have been delivered.
@@ -31,6 +35,7 @@ package final class TransferReporter: Sendable {
         }
 
         private struct State {
+            /// The entries that have not been delivered.
             var waiting: [Entry] = []
             /// Whether there is a thread, or a task in its place, that delivers events.
             var isDelivering = false
@@ -39,8 +44,9 @@ package final class TransferReporter: Sendable {
             /// Whether the reporter has been released.
             var isClosed = false
 
-            /// Returns whether the thread waits for the semaphore, and records that it no longer does: the caller must signal it.
-            mutating func takeSignalNeed() -> Bool {
+            /// Returns whether the thread waits for the semaphore, and sets the flag to false. If the result is true, the caller
+            /// must signal the semaphore.
+            mutating func takeWaitsForSignal() -> Bool {
                 defer { waitsForSignal = false }
                 return waitsForSignal
             }
@@ -55,6 +61,7 @@ package final class TransferReporter: Sendable {
 
         private let observers: [any TransferObserver]
         private let state = Lock(State())
+        /// The thread waits for it when there are no entries.
         private let semaphore = Semaphore()
 
         init(_ observers: [any TransferObserver]) { self.observers = observers }
@@ -64,39 +71,40 @@ package final class TransferReporter: Sendable {
             let (needsThread, needsSignal) = state.withLock { state -> (Bool, Bool) in
                 state.waiting.append(entry)
                 defer { state.isDelivering = true }
-                return (!state.isDelivering, state.takeSignalNeed())
+                return (!state.isDelivering, state.takeWaitsForSignal())
             }
             if needsSignal { semaphore.signal() }
             if needsThread { startThread() }
         }
 
-        /// Called when no more events will be added.
+        /// Lets the thread end once all entries are delivered. No entry may be added afterwards.
         func close() {
             let needsSignal = state.withLock { state in
                 state.isClosed = true
-                return state.takeSignalNeed()
+                return state.takeWaitsForSignal()
             }
             if needsSignal { semaphore.signal() }
         }
 
+        /// Starts the thread, or a task if no thread can be created.
         private func startThread() {
             do throws(Errno) {
                 try NativeThread.startDetached(name: "lupine-observer") { self.run() }
             } catch {
-                Task.detached { self.runOnce() }
+                Task.detached { self.runUntilEmpty() }
             }
         }
 
         /// The body of the thread.
         private func run() {
             while true {
-                let step = state.withLock { state -> NextStep in
+                let nextStep = state.withLock { state -> NextStep in
                     if let batch = Self.takeBatch(&state) { return .deliver(batch) }
                     if state.isClosed { return .end }
                     state.waitsForSignal = true
                     return .wait
                 }
-                switch step {
+                switch nextStep {
                 case .deliver(let batch): deliver(batch)
                 case .wait: semaphore.wait()
                 case .end: return
@@ -104,8 +112,8 @@ package final class TransferReporter: Sendable {
             }
         }
 
-        /// The body of the task that replaces the thread: delivers the waiting events.
-        private func runOnce() {
+        /// The body of the task that replaces the thread: delivers entries until none is waiting.
+        private func runUntilEmpty() {
             while true {
                 let batch = state.withLock { state -> [Entry]? in
                     let batch = Self.takeBatch(&state)
@@ -125,6 +133,7 @@ package final class TransferReporter: Sendable {
             return batch
         }
 
+        /// Calls the observers, or the closures of `whenDelivered`, for each entry.
         private func deliver(_ batch: [Entry]) {
             for entry in batch {
                 assertNoLockIsHeld()
@@ -132,7 +141,7 @@ package final class TransferReporter: Sendable {
                 switch entry {
                 case .event(let id, let event):
                     for observer in observers { event.deliver(to: observer, of: id) }
-                case .barrier(let done): done()
+                case .barrier(let completion): completion()
                 }
             }
         }

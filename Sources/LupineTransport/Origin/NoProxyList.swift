@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// The origins that are reached without a proxy: the value of `no_proxy`, parsed as by curl.
+/// The origins that are reached without a proxy: the value of the variable `no_proxy`, parsed as curl parses it.
 ///
-/// Entries are separated by commas or blanks. `*` alone matches everything; a name matches itself and every name
-/// under it, with or without a leading dot or `*.`; an address matches itself; a network such as `10.0.0.0/8` or
-/// `fe80::/10` matches its addresses. Each may end in `:port`; an IPv6 address is then in brackets. Case and a trailing dot are
-/// ignored. Names are not resolved, so a name never matches an address. Any other entry matches nothing.
+/// Entries are separated by commas or blanks. `*` alone matches everything. A name, with or without a leading dot or `*.`,
+/// matches itself and every name under it. An address matches itself. A network such as `10.0.0.0/8` or `fe80::/10` matches its
+/// addresses. Each entry may end in `:port`; an IPv6 address is then in brackets. Case and a trailing dot are ignored. Names are
+/// not resolved, so a name never matches an address. Any other entry matches nothing.
 package struct NoProxyList: Hashable, Sendable {
     private enum Rule: Hashable {
         case everything
         /// A name without its leading dot; matches itself and every name under it.
         case name(String, port: UInt16?)
+        /// The addresses whose first `prefix` bits are those of this address.
         case network(IPAddress, prefix: Int, port: UInt16?)
     }
 
@@ -18,7 +19,7 @@ package struct NoProxyList: Hashable, Sendable {
 
     /// Reads the value of `no_proxy`; malformed entries are ignored.
     package init(_ text: String) {
-        // At commas, spaces and tabs.
+        // The separators are comma, space and tab.
         rules = text.asciiLowercased.utf8
             .split { $0 == 0x2C || $0 == 0x20 || $0 == 0x09 }
             .compactMap { Self.rule(String(Substring($0))) }
@@ -34,7 +35,8 @@ package struct NoProxyList: Hashable, Sendable {
                 return true
             case .name(let suffix, let rulePort):
                 guard rulePort == nil || rulePort == port, address == nil else { return false }
-                return name == suffix || name.utf8.count > suffix.utf8.count && name.hasSuffix("." + suffix)
+                let isSubdomain = name.utf8.count > suffix.utf8.count && name.hasSuffix("." + suffix)
+                return name == suffix || isSubdomain
             case .network(let network, let prefix, let rulePort):
                 guard rulePort == nil || rulePort == port, let address else { return false }
                 return Self.contains(network, prefix, address)
@@ -45,7 +47,7 @@ package struct NoProxyList: Hashable, Sendable {
     /// Parses one entry; returns nil if it is malformed.
     private static func rule(_ entry: String) -> Rule? {
         if entry == "*" { return .everything }
-        // Tried before a port is looked for: an IPv6 address without brackets contains colons.
+        // A whole entry may be an IPv6 address without brackets, whose colons do not begin a port.
         if let rule = network(entry, port: nil) { return rule }
         var host = Substring(entry)
         var port: UInt16?
@@ -87,19 +89,20 @@ package struct NoProxyList: Hashable, Sendable {
 
     /// Returns whether the network contains the address.
     private static func contains(_ network: IPAddress, _ prefix: Int, _ address: IPAddress) -> Bool {
-        // A network of one family contains no address of the other.
+        // An IPv4 network contains no IPv6 address, and conversely.
         guard network.octets.count == address.octets.count else { return false }
-        var bitsLeft = prefix
+        var remainingBits = prefix
         for (left, right) in zip(network.octets, address.octets) {
-            if bitsLeft <= 0 { return true }
-            // All bits of the octet, or the first `bitsLeft` ones.
-            let mask = bitsLeft >= 8 ? UInt8.max : ~(UInt8.max >> UInt8(bitsLeft))
+            if remainingBits <= 0 { return true }
+            // All bits of the octet, or only the first `remainingBits`.
+            let mask = remainingBits >= 8 ? UInt8.max : ~(UInt8.max >> UInt8(remainingBits))
             if left & mask != right & mask { return false }
-            bitsLeft -= 8
+            remainingBits -= 8
         }
         return true
     }
 
+    /// Returns a name without the dot of the root domain at its end.
     private static func withoutTrailingDot(_ name: String) -> String {
         name.utf8.count > 1 && name.hasSuffix(".") ? String(name.dropLast()) : name
     }

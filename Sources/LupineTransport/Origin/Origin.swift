@@ -2,13 +2,14 @@
 
 /// The pool's key: everything that two exchanges must have in common to share a connection.
 ///
-/// It consists of scheme, host, port or Unix path, the proxy, the TLS profiles (the client's identity and its trust), and the
-/// local binding. The layer above creates it once per request. Every request hashes and compares origins: so a copy is one
-/// reference, the hash is computed once, and comparing two copies of one value compares pointers.
+/// It consists of scheme, host, port or Unix path, the proxy, the TLS profiles (the client certificate and the trust evaluation),
+/// and the local binding. The layer above creates it once for each request. Every request hashes and compares origins. Therefore
+/// a copy is one reference, the hash is computed once, and two copies of one value are equal by their reference.
 package struct Origin: Hashable, Sendable {
     /// The scheme of requests to this origin.
     package enum Scheme: UInt8, Sendable { case http, https }
 
+    /// The properties of an origin. All copies of an origin share them.
     private final class Storage: Sendable {
         let scheme: Scheme
         let host: String
@@ -18,6 +19,7 @@ package struct Origin: Hashable, Sendable {
         let tls: TLSProfile?
         let proxyTLS: TLSProfile?
         let localBinding: String?
+        /// The hash of all other properties.
         let hash: Int
 
         init(
@@ -44,6 +46,8 @@ package struct Origin: Hashable, Sendable {
             hash = hasher.finalize()
         }
 
+        /// Returns whether all properties are equal. The hash is compared first, because it differs for nearly all unequal
+        /// origins.
         func matches(_ other: Storage) -> Bool {
             hash == other.hash && scheme == other.scheme && port == other.port && host == other.host
                 && unixPath == other.unixPath && proxy == other.proxy && tls == other.tls
@@ -53,8 +57,8 @@ package struct Origin: Hashable, Sendable {
 
     private let storage: Storage
 
-    /// Creates an origin. `host` is a name or an IP literal without brackets; its ASCII letters are lowercased
-    /// here, except those of a zone.
+    /// Creates an origin. `host` is a name or an IP literal without brackets. The initializer lowercases its ASCII letters,
+    /// except those of a zone.
     package init(
         scheme: Scheme, host: String, port: UInt16, unixPath: String? = nil, proxy: ProxyServer? = nil,
         tls: TLSProfile? = nil, proxyTLS: TLSProfile? = nil, localBinding: String? = nil
@@ -88,7 +92,8 @@ package struct Origin: Hashable, Sendable {
     /// The interface or local address that connections are bound to.
     package var localBinding: String? { storage.localBinding }
 
-    /// The hash: equal for equal origins. Swift seeds it per process, so that a server cannot choose names that collide.
+    /// The hash: equal for equal origins. Swift's hashes differ in each process, so that nobody can choose names with equal
+    /// hashes.
     var fingerprint: Int { storage.hash }
 
     package static func == (left: Origin, right: Origin) -> Bool {

@@ -2,7 +2,7 @@
 
 /// Selects the proxy, if any, for an origin.
 ///
-/// Made from a configuration or, on request, from environment variables. It opens no connections.
+/// A rule is created from a configuration or from environment variables. It opens no connections.
 package struct ProxyRule: Hashable, Sendable {
     /// The proxy for `http` origins.
     package var http: ProxyServer?
@@ -37,7 +37,7 @@ package struct ProxyRule: Hashable, Sendable {
     /// - Parameter variable: Returns the value of an environment variable.
     /// - Throws: The error of the first variable that names an unusable proxy.
     package init(environment variable: (String) -> String?) throws(ProxyURLError) {
-        func first(_ names: String...) -> String? {
+        func firstValue(of names: String...) -> String? {
             for name in names {
                 if let value = variable(name), !value.isEmpty { return value }
             }
@@ -47,14 +47,14 @@ package struct ProxyRule: Hashable, Sendable {
             guard let text else { return nil }
             return try ProxyServer(url: text)
         }
-        http = try server(first("http_proxy", "all_proxy", "ALL_PROXY"))
-        https = try server(first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"))
-        bypass = NoProxyList(first("no_proxy", "NO_PROXY") ?? "")
+        http = try server(firstValue(of: "http_proxy", "all_proxy", "ALL_PROXY"))
+        https = try server(firstValue(of: "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"))
+        bypass = NoProxyList(firstValue(of: "no_proxy", "NO_PROXY") ?? "")
         bypassesLoopback = false
         bypassesSimpleNames = false
     }
 
-    /// Whether any proxy is configured.
+    /// Whether the rule has a proxy for any origin.
     package var hasServer: Bool { http != nil || https != nil }
 
     /// Returns the proxy for an origin, or `nil` if it is reached directly.
@@ -66,10 +66,11 @@ package struct ProxyRule: Hashable, Sendable {
             }
         guard let server, !bypass.matches(host: host, port: port) else { return nil }
         if bypassesLoopback, Self.loopback.matches(host: host, port: port) { return nil }
-        // 0x2E is the dot.
+        // A simple name contains no dot (0x2E) and is not an IPv6 address.
         if bypassesSimpleNames, !host.utf8.contains(0x2E), IPAddress(host) == nil { return nil }
         return server
     }
 
+    /// This machine's own names and addresses.
     private static let loopback = NoProxyList("localhost,127.0.0.0/8,::1")
 }

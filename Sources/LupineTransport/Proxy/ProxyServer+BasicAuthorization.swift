@@ -11,8 +11,8 @@ extension ProxyServer.Credentials {
 
     /// Encodes bytes in base64 with padding (RFC 4648 §4).
     private static func base64(_ bytes: [UInt8]) -> String {
-        // The alphabet is A-Z, a-z, 0-9, + and /, in this order.
-        func letter(_ value: UInt32) -> UInt8 {
+        // Returns the character for a value of six bits. The alphabet is A-Z, a-z, 0-9, + and /, in this order.
+        func character(_ value: UInt32) -> UInt8 {
             let value = UInt8(truncatingIfNeeded: value & 0x3F)
             return switch value {
             case 0..<26: 0x41 + value
@@ -26,10 +26,11 @@ extension ProxyServer.Credentials {
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
         for start in stride(from: 0, to: bytes.count, by: 3) {
             let group = bytes[start..<min(start + 3, bytes.count)]
-            // Up to three octets, filled with zeros to 24 bits: four letters of six bits, of which `=` replaces the unused ones.
+            // Up to three octets, filled with zeros to 24 bits, give four characters of six bits each. A `=` (0x3D) replaces each
+            // character that contains no bit of an octet.
             let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
             for index in 0..<4 {
-                text.append(index <= group.count ? letter(bits >> UInt32(18 - 6 * index)) : 0x3D)
+                text.append(index <= group.count ? character(bits >> UInt32(18 - 6 * index)) : 0x3D)
             }
         }
         return String(decoding: text, as: UTF8.self)

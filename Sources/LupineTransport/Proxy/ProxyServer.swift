@@ -2,13 +2,13 @@
 
 /// A proxy's address, protocol and credentials.
 ///
-/// Part of a pool key: a connection through one proxy never serves requests for another proxy, or for another user of it.
+/// It is part of a pool key: a connection through one proxy never carries requests for another proxy, or with other credentials.
 package struct ProxyServer: Hashable, Sendable {
     /// The protocol of a proxy.
     package enum Kind: UInt8, Sendable {
-        /// Absolute-form requests for `http`, CONNECT for `https` (RFC 9112 §3.2.2, RFC 9110 §9.3.6).
+        /// HTTP: requests in absolute form for `http` origins, CONNECT for `https` origins (RFC 9112 §3.2.2, RFC 9110 §9.3.6).
         case http
-        /// The same, inside TLS to the proxy.
+        /// The same as `http`, inside TLS to the proxy.
         case https
         /// SOCKS5 (RFC 1928); the proxy resolves names.
         case socks5
@@ -18,7 +18,7 @@ package struct ProxyServer: Hashable, Sendable {
     package struct Credentials: Hashable, Sendable {
         /// The user name: the part before the colon of Basic authentication, or the user field of SOCKS5.
         package var user: [UInt8]
-        /// The password; never described or logged.
+        /// The password. No description or log contains it.
         package var password: [UInt8]
 
         /// Creates credentials from bytes, which are sent unchanged.
@@ -32,11 +32,11 @@ package struct ProxyServer: Hashable, Sendable {
     package var kind: Kind
     /// A name or an IP literal without brackets, in lower case.
     package var host: String
-    /// The port that it listens on.
+    /// The port on which the proxy listens.
     package var port: UInt16
     /// The client's credentials for the proxy, if any.
     package var credentials: Credentials?
-    /// Supplies the authorization of a CONNECT request instead of `credentials`; nil to use those.
+    /// Supplies the authorization of each CONNECT request; nil to use `credentials`.
     package var tunnelAuthorizer: TunnelAuthorizer?
 
     /// Creates a proxy; the ASCII letters of the host are lower-cased, except those of a zone.
@@ -57,6 +57,7 @@ extension ProxyServer: CustomStringConvertible {
             case .https: "https"
             case .socks5: "socks5h"
             }
+        // Only an IPv6 address contains a colon (0x3A).
         return host.utf8.contains(0x3A) ? "\(scheme)://[\(host)]:\(port)" : "\(scheme)://\(host):\(port)"
     }
 }

@@ -41,7 +41,7 @@ extension ProxyServer {
     /// with both of the latter, the proxy resolves names. User and password are percent-decoded.
     package init(url: String) throws(ProxyURLError) {
         let bytes = Array(url.utf8)
-        // Control characters, blanks, and bytes that are not ASCII.
+        // Control characters, blanks, and bytes that are not ASCII are not allowed.
         if let offset = bytes.firstIndex(where: { $0 <= 0x20 || $0 >= 0x7F }) {
             throw .illegalByte(offset: offset)
         }
@@ -57,12 +57,12 @@ extension ProxyServer {
             }
             start = end + 3
         }
-        // The address ends at a slash, `?` or `#`; a single slash may follow it.
+        // The address ends at a slash (0x2F), `?` (0x3F) or `#` (0x23). Only a single slash may follow it.
         let end = bytes[start...].firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? bytes.count
         if end < bytes.count, bytes[end...] != [0x2F] { throw .trailingText(offset: end) }
 
         var credentials: Credentials?
-        // The last `@` ends the credentials, and the first colon ends the user.
+        // The last `@` (0x40) ends the credentials, and the first colon (0x3A) ends the user.
         if let atSign = bytes[start..<end].lastIndex(of: 0x40) {
             let colon = bytes[start..<atSign].firstIndex(of: 0x3A)
             let user = try Self.decoded(bytes[start..<(colon ?? atSign)])
@@ -75,6 +75,7 @@ extension ProxyServer {
         var port = kind.defaultPort
         if portStart < end {
             let digits = bytes[(portStart + 1)..<end]
+            // The last condition is needed because `UInt16` also accepts a plus sign.
             guard digits.count <= 5, let number = UInt16(String(decoding: digits, as: UTF8.self)), number > 0,
                 digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 })
             else { throw .malformedPort(offset: portStart + 1) }
@@ -85,17 +86,20 @@ extension ProxyServer {
 
     /// Returns the host at the start of `text`, and the index of its end: a colon or the end of `text`.
     private static func host(_ text: ArraySlice<UInt8>) throws(ProxyURLError) -> (String, Int) {
-        // An IPv6 literal in brackets.
-        if text.first == 0x5B {
-            guard let close = text.firstIndex(of: 0x5D) else { throw .malformedHost(offset: text.startIndex) }
-            let literal = String(decoding: text[(text.startIndex + 1)..<close], as: UTF8.self)
-            guard IPv6Address(literal) != nil, close + 1 == text.endIndex || text[close + 1] == 0x3A
+        // An IPv6 literal in brackets, which end the host or precede a colon.
+        if text.first == UInt8(ascii: "[") {
+            guard let bracket = text.firstIndex(of: UInt8(ascii: "]")) else {
+                throw .malformedHost(offset: text.startIndex)
+            }
+            let literal = String(decoding: text[(text.startIndex + 1)..<bracket], as: UTF8.self)
+            let end = bracket + 1
+            guard IPv6Address(literal) != nil, end == text.endIndex || text[end] == UInt8(ascii: ":")
             else {
                 throw .malformedHost(offset: text.startIndex)
             }
-            return (literal, close + 1)
+            return (literal, end)
         }
-        let end = text.firstIndex(of: 0x3A) ?? text.endIndex
+        let end = text.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
         let name = text[text.startIndex..<end]
         guard !name.isEmpty else { throw .emptyHost }
         if let offset = name.firstIndex(where: { !URIByte.isUnreserved($0) }) {
@@ -104,6 +108,7 @@ extension ProxyServer {
         return (String(decoding: name, as: UTF8.self), end)
     }
 
+    /// Returns the percent-decoded text.
     private static func decoded(_ text: ArraySlice<UInt8>) throws(ProxyURLError) -> [UInt8] {
         switch URIByte.percentDecoded(text) {
         case .success(let bytes): return bytes
@@ -113,6 +118,7 @@ extension ProxyServer {
 }
 
 extension ProxyServer.Kind {
+    /// The port of a proxy whose URL names none.
     fileprivate var defaultPort: UInt16 {
         switch self {
         case .http: 80

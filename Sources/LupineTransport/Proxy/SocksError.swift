@@ -2,30 +2,30 @@
 
 /// The reason why a SOCKS5 proxy opened no connection.
 ///
-/// The first group of cases are replies of the proxy, the second are violations of SOCKS5, the third are values of the caller
-/// that SOCKS5 cannot carry.
+/// The cases of the first group are refusals by the proxy; those of its replies name the reply code of RFC 1928 §6. The cases of
+/// the second group are violations of SOCKS5. Those of the third are values of the caller that SOCKS5 cannot carry.
 public enum SocksError: Error, Hashable, Sendable {
-    /// X'01'.
+    /// Reply X'01': a failure that the proxy does not explain.
     case generalFailure
-    /// X'02': the proxy's rules forbid the connection.
+    /// Reply X'02': the proxy's rules forbid the connection.
     case notAllowed
-    /// X'03'.
+    /// Reply X'03': the proxy has no route to the network.
     case networkUnreachable
-    /// X'04'; most proxies send it also for a name that does not resolve.
+    /// Reply X'04': the proxy cannot reach the host. Most proxies send it also for a name that does not resolve.
     case hostUnreachable
-    /// X'05'.
+    /// Reply X'05': the destination refused the connection.
     case connectionRefused
-    /// X'06'.
+    /// Reply X'06': a packet expired on its way to the host.
     case timeToLiveExpired
-    /// X'07'.
+    /// Reply X'07': the proxy does not support CONNECT.
     case commandNotSupported
-    /// X'08'.
+    /// Reply X'08': the proxy does not support the type of the address, such as a host name.
     case addressTypeNotSupported
     /// A reply code that RFC 1928 does not assign.
     case unknownReply(UInt8)
     /// The proxy accepts none of the offered authentication methods.
     case noAcceptableMethod
-    /// The user or password is wrong; the proxy's status is kept (RFC 1929 §2).
+    /// The user or password is wrong. `status` is the proxy's answer (RFC 1929 §2).
     case authenticationRefused(status: UInt8)
 
     /// The version byte at `offset` of the proxy's bytes is not the expected one.

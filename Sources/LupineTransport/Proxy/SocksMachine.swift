@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: MIT
 
-/// The client's half of SOCKS5: CONNECT with no authentication or user and password (RFC 1928, RFC 1929).
+/// The client's half of SOCKS5: CONNECT without authentication, or with user and password (RFC 1928, RFC 1929).
 ///
-/// It consumes the proxy's bytes and returns the bytes to send. Names are sent as names, so that the proxy resolves them. The
-/// proxy's bytes are not stored. The machine consumes none after the reply's last byte: the following bytes belong to the
-/// tunnelled protocol.
+/// It consumes the proxy's bytes and returns the bytes to send. It sends a host name as a name, so that the proxy resolves it. It
+/// does not store the proxy's bytes, and consumes none after the last byte of the reply: those belong to the tunnelled protocol.
 package struct SocksMachine: Sendable {
     /// The destination that the proxy is to connect to.
     package enum Destination: Hashable, Sendable {
-        /// A host name as it stands in the URL.
+        /// A host name, which the proxy resolves.
         case name(String)
         /// An address, which the proxy need not resolve.
         case ip(IPAddress)
     }
 
-    /// The result of processing received bytes.
+    /// What the driver has to do after the machine has read received bytes.
     package enum Step: Hashable, Sendable {
-        /// All bytes were consumed, and more are expected.
+        /// All bytes were consumed. Pass the next bytes of the proxy when they arrive.
         case needsMore
-        /// All bytes were consumed; these are to be sent, then more are expected.
+        /// All bytes were consumed. Send these bytes, then pass the proxy's next ones.
         case send([UInt8])
         /// The tunnel is established. The first `consumed` bytes were the proxy's; the others are the destination's.
         case established(consumed: Int)
     }
 
+    /// The states; an arrow names the states that may follow.
     private enum State: Hashable {
         case ready  // → choosing
+        /// The methods have been sent; the proxy chooses one.
         case choosing(Greeting)  // → authenticating, requesting, failed
-        /// The proxy's answer to the credentials: its version is nil until that byte has arrived.
+        /// The credentials have been sent. `version` is the first byte of the proxy's answer; nil until it has arrived.
         case authenticating(version: UInt8?)  // → requesting, failed
+        /// The request has been sent; the proxy replies.
         case requesting(Reply)  // → established, failed
         case established
         case failed(SocksError)
@@ -43,10 +45,11 @@ package struct SocksMachine: Sendable {
         case reserved
         case addressType
         case nameLength
-        /// This many bytes of the address and the port are still to be skipped.
+        /// The address and the port, of which this many bytes have not arrived. The machine does not need them.
         case skipping(Int)
     }
 
+    // The codes of the authentication methods (RFC 1928 §3).
     private static let noAuthentication: UInt8 = 0x00
     private static let userAndPassword: UInt8 = 0x02
 
@@ -54,10 +57,10 @@ package struct SocksMachine: Sendable {
     private let port: UInt16
     private let credentials: ProxyServer.Credentials?
     private var state = State.ready
-    /// The number of bytes of the proxy that were processed.
-    private var received = 0
+    /// The number of bytes of the proxy that the machine has read.
+    private var receivedCount = 0
 
-    /// Creates the machine of one conversation.
+    /// Creates the machine for one connection to a proxy.
     ///
     /// - Throws: `unusableHost` or `unusableCredentials` if a length does not fit in the protocol's one byte.
     package init(
@@ -77,7 +80,7 @@ package struct SocksMachine: Sendable {
         self.credentials = credentials
     }
 
-    /// Returns the first bytes to send: the offered methods. Called once.
+    /// Returns the first bytes to send: the offered authentication methods. Called once.
     package mutating func start() -> [UInt8] {
         precondition(state == .ready, "a SOCKS conversation starts once")
         state = .choosing(.version)
@@ -86,24 +89,26 @@ package struct SocksMachine: Sendable {
             ? [5, 1, Self.noAuthentication] : [5, 2, Self.noAuthentication, Self.userAndPassword]
     }
 
-    /// Processes bytes of the proxy. After an error, every further call throws the same error.
+    /// Reads bytes of the proxy. After an error, every further call throws the same error.
     package mutating func receive(_ bytes: Span<UInt8>) throws(SocksError) -> Step {
         for index in bytes.indices {
-            let step = try process(bytes[index])
-            received += 1
+            let step = try readByte(bytes[index])
+            receivedCount += 1
             switch step {
             case .needsMore:
                 continue
             case .send(let answer):
-                // The proxy must wait for each message. Otherwise it could answer the request, and so declare the tunnel
-                // established, before it was sent the destination.
-                guard index == bytes.count - 1 else { throw fail(.unsolicitedBytes(offset: received)) }
+                // The proxy must wait for each message of the client. Otherwise it could reply that the tunnel is established
+                // before it knows the destination.
+                guard index == bytes.count - 1 else {
+                    throw fail(.unsolicitedBytes(offset: receivedCount))
+                }
                 return .send(answer)
             case .established:
                 return .established(consumed: index + 1)
             }
         }
-        // `process` throws it too, but is not called for empty input.
+        // For empty input; otherwise `readByte` has thrown the error.
         if case .failed(let error) = state { throw error }
         return .needsMore
     }
@@ -111,16 +116,16 @@ package struct SocksMachine: Sendable {
     /// Returns the error for the proxy's end of stream.
     package mutating func receivedEnd() -> SocksError {
         if case .failed(let error) = state { return error }
-        let error = SocksError.closed(received: received)
+        let error = SocksError.closed(received: receivedCount)
         state = .failed(error)
         return error
     }
 
-    /// Processes one byte of the proxy. `receive` computes the count of `established` itself.
-    private mutating func process(_ byte: UInt8) throws(SocksError) -> Step {
+    /// Reads one byte of the proxy. In the result `established`, the count is 0; `receive` computes it.
+    private mutating func readByte(_ byte: UInt8) throws(SocksError) -> Step {
         switch state {
         case .choosing(.version):
-            guard byte == 5 else { throw fail(.unexpectedVersion(byte, offset: received)) }
+            guard byte == 5 else { throw fail(.unexpectedVersion(byte, offset: receivedCount)) }
             state = .choosing(.method)
             return .needsMore
         case .choosing(.method):
@@ -138,10 +143,11 @@ package struct SocksMachine: Sendable {
                     + [UInt8(clamping: credentials.password.count)] + credentials.password)
         case .authenticating(nil):
             // RFC 1929 §2 requires 1. Some servers answer 5, and every client accepts it.
-            guard byte == 1 || byte == 5 else { throw fail(.unexpectedVersion(byte, offset: received)) }
+            guard byte == 1 || byte == 5 else { throw fail(.unexpectedVersion(byte, offset: receivedCount)) }
             state = .authenticating(version: byte)
             return .needsMore
         case .authenticating(_?):
+            // The status; 0 means success (RFC 1929 §2).
             guard byte == 0 else { throw fail(.authenticationRefused(status: byte)) }
             state = .requesting(.version)
             return .send(request)
@@ -163,7 +169,7 @@ package struct SocksMachine: Sendable {
     private mutating func nextField(after field: Reply, _ byte: UInt8) throws(SocksError) -> Reply? {
         switch field {
         case .version:
-            guard byte == 5 else { throw fail(.unexpectedVersion(byte, offset: received)) }
+            guard byte == 5 else { throw fail(.unexpectedVersion(byte, offset: receivedCount)) }
             return .code
         case .code:
             if let refusal = Self.refusal(byte) { throw fail(refusal) }
@@ -186,6 +192,7 @@ package struct SocksMachine: Sendable {
         }
     }
 
+    /// Records the error, which every further call throws, and returns it.
     private mutating func fail(_ error: SocksError) -> SocksError {
         state = .failed(error)
         return error

@@ -4,11 +4,11 @@ public import LupineHTTP
 
 /// The reason why an HTTP proxy opened no tunnel.
 public enum TunnelError: Error, Hashable, Sendable {
-    /// 407: the head contains the proxy's challenges in Proxy-Authenticate.
+    /// The proxy answered 407. The head contains its challenges in Proxy-Authenticate.
     case authenticationRequired(ResponseHead)
-    /// Any other final status outside 2xx.
+    /// The proxy answered with any other final status outside 2xx.
     case refused(ResponseHead)
-    /// The proxy's answer is not HTTP, exceeds a limit or was truncated; or the request could not be encoded.
+    /// The proxy's answer is not HTTP, exceeds a limit or is incomplete; or the request could not be encoded.
     case http(HTTPError)
     /// The user's name contains a colon, which Basic authentication cannot carry.
     case colonInUser
@@ -29,18 +29,19 @@ extension TunnelError: CustomStringConvertible {
 
 /// The client's half of a CONNECT: asks an HTTP proxy for a tunnel to an authority (RFC 9110 §9.3.6).
 ///
-/// It returns the request to send and consumes the proxy's bytes. Credentials are sent with the first request, as by curl,
-/// because waiting for a challenge would cost a connection. The content of a refusal is not read; the driver closes the
-/// connection.
+/// It returns the request to send and consumes the proxy's bytes. The first request contains the credentials, as with curl,
+/// because after a challenge the request would need a new connection. The machine does not read the content of a refusal; the
+/// driver closes the connection.
 package struct TunnelMachine {
-    /// The result of processing received bytes.
+    /// What the driver has to do after the machine has read received bytes.
     package enum Step: Hashable, Sendable {
-        /// All bytes were consumed, and more are expected.
+        /// All bytes were consumed. Pass the next bytes of the proxy when they arrive.
         case needMore
         /// The tunnel is established. The first `consumed` bytes were the proxy's; the others are the destination's.
         case established(ResponseHead, consumed: Int)
     }
 
+    /// The states; an arrow names the states that may follow.
     private enum State {
         case ready  // → awaitingHead
         case awaitingHead  // → established, failed
@@ -48,7 +49,7 @@ package struct TunnelMachine {
         case failed(TunnelError)
     }
 
-    /// The limits of the proxy's answer. It is small, so they are tighter than those of other responses.
+    /// The limits of the proxy's answer. They are lower than those of other responses, because such an answer is small.
     package static var defaultLimits: ParserLimits {
         var limits = ParserLimits()
         limits.headBytes = 64 * 1024
@@ -97,7 +98,7 @@ package struct TunnelMachine {
         return output
     }
 
-    /// Processes bytes of the proxy. After an error, every further call throws the same error.
+    /// Reads bytes of the proxy. After an error, every further call throws the same error.
     package mutating func receive(_ bytes: Span<UInt8>) throws(TunnelError) -> Step {
         switch state {
         case .failed(let error): throw error
@@ -117,7 +118,7 @@ package struct TunnelMachine {
                 return .needMore
             case .interim:
                 continue
-            // The codec hands the connection over after a 2xx response to CONNECT.
+            // The framing is `handover` after a 2xx response to CONNECT: the bytes that follow are not HTTP.
             case .head(let head, framing: .handover, allowsReuse: _):
                 state = .established
                 return .established(head, consumed: consumed)
@@ -132,13 +133,14 @@ package struct TunnelMachine {
     /// Returns the error for the proxy's end of stream.
     package mutating func receivedEnd() -> TunnelError {
         if case .failed(let error) = state { return error }
-        // Throws the exact error; if it does not, the end came before the head.
+        // Throws the exact error. If it does not throw, the stream ended before the head, which is an error too.
         do throws(HTTPError) {
             _ = try codec.peerClosed()
         } catch { return fail(.http(error)) }
         return fail(.http(.truncated(.beforeHead)))
     }
 
+    /// Records the error, which every further call throws, and returns it.
     private mutating func fail(_ error: TunnelError) -> TunnelError {
         state = .failed(error)
         return error

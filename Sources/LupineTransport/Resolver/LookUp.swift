@@ -2,8 +2,8 @@
 
 /// One caller's wait for the addresses of a name, confined to the caller's loop.
 ///
-/// The callback is called once, or never after `cancel()`. Several waits may share one look-up on a thread; each has its own
-/// deadline. When the loop shuts down, the wait's timer ends and fails it.
+/// The callback is called once, and not after `cancel()`. Several waits may share one look-up on a thread; each has its own
+/// deadline. When the loop shuts down, it ends the wait's timer, which fails the wait.
 package final class LookUp: TimerTarget {
     private enum State {
         case new((Resolver.Answer) -> Void)
@@ -11,16 +11,19 @@ package final class LookUp: TimerTarget {
         case over
     }
 
+    /// What a wait needs until it ends.
     private struct Wait {
         let callback: (Resolver.Answer) -> Void
+        /// Identifies the look-up in the worker pool.
         let ticket: WorkerPool.Ticket
         /// Identifies the wait to the resolver.
         let waiterNumber: UInt64
-        let deadline: EventLoop.TimerToken
-        /// Set while the look-up is queued because all threads are busy. Fires when these count as hung.
+        let deadlineTimer: EventLoop.TimerToken
+        /// Set while the look-up is queued because all threads are busy. Fires at the time from which they count as hung.
         var hungTimer: EventLoop.TimerToken?
     }
 
+    /// The tags of the two timers.
     private enum Tag: Int {
         case deadline
         case hung
@@ -46,11 +49,11 @@ package final class LookUp: TimerTarget {
     /// Ends the wait: the callback will not be called. Must be called on the loop; has no effect once the wait has ended.
     package func cancel() {
         loop.preconditionOnLoop()
-        // The callback is dropped, not called.
+        // The returned callback is released without a call.
         _ = stopWaiting()
     }
 
-    /// Begins to wait for the look-up of `ticket`.
+    /// Begins to wait for the look-up of `ticket`, whose state in the pool is `placement`.
     func startWaiting(
         _ ticket: WorkerPool.Ticket, _ waiterNumber: UInt64, deadline: Instant,
         placement: WorkerPool.Placement
@@ -58,12 +61,12 @@ package final class LookUp: TimerTarget {
         guard case .new(let callback) = state else { return }
         let timer = loop.schedule(at: deadline, self, tag: Tag.deadline.rawValue)
         state = .waiting(
-            Wait(callback: callback, ticket: ticket, waiterNumber: waiterNumber, deadline: timer))
+            Wait(callback: callback, ticket: ticket, waiterNumber: waiterNumber, deadlineTimer: timer))
         handle(placement)
     }
 
     /// Ends the wait with the result of the look-up.
-    func answered(_ answer: Resolver.Answer) {
+    func finish(with answer: Resolver.Answer) {
         guard case .waiting(let wait) = end() else { return }
         wait.callback(answer.with(port: port))
     }
@@ -80,8 +83,8 @@ package final class LookUp: TimerTarget {
         stopWaiting()?(.failure(reason == .due ? .timedOut : .shutDown))
     }
 
-    /// Sets a timer if the look-up is queued; fails it if all threads hang. If no thread could be started, the resolver has
-    /// already failed the look-up.
+    /// Sets a timer if the look-up is queued, and fails the look-up if all threads hang. If no thread could be started, the
+    /// resolver fails the look-up itself.
     private func handle(_ placement: WorkerPool.Placement) {
         guard case .waiting(var wait) = state else { return }
         switch placement {
@@ -95,19 +98,19 @@ package final class LookUp: TimerTarget {
         }
     }
 
-    /// Ends the wait before its answer and returns its callback; nil if the wait has ended already.
+    /// Ends the wait before the look-up has a result, and returns the callback; nil if the wait has ended already.
     private func stopWaiting() -> ((Resolver.Answer) -> Void)? {
         guard case .waiting(let wait) = end() else { return nil }
-        resolver.abandon(wait.ticket, key, wait.waiterNumber)
+        resolver.removeWaiter(wait.ticket, key, wait.waiterNumber)
         return wait.callback
     }
 
-    /// Ends the wait and returns the state before.
+    /// Ends the wait, cancels its timers, and returns the state before.
     private func end() -> State {
         let previous = state
         state = .over
         if case .waiting(let wait) = previous {
-            loop.cancel(wait.deadline)
+            loop.cancel(wait.deadlineTimer)
             if let hungTimer = wait.hungTimer { loop.cancel(hungTimer) }
         }
         return previous

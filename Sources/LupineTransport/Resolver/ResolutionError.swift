@@ -8,11 +8,11 @@ public enum ResolutionError: Error, Hashable, Sendable {
     case noAddress
     /// The text cannot be a host name: empty, longer than 255 bytes, or with a control character or space.
     case invalidName
-    /// No name server answered; trying later may help.
+    /// No name server answered. A later attempt may succeed.
     case resolverUnavailable
-    /// The resolver failed otherwise, with an error code of `getaddrinfo` and a system error if there was one.
+    /// The resolver failed for another reason: an error code of `getaddrinfo`, and a system error if there was one.
     case resolverFailed(code: Int32, system: Errno?)
-    /// Every permitted look-up thread hangs in a look-up.
+    /// As many threads as are permitted hang in look-ups.
     case tooManyHungLookUps(limit: Int)
     /// The deadline for the look-up passed.
     case timedOut
@@ -47,6 +47,7 @@ public enum AddressFamily: Hashable, Sendable {
     /// IPv6 only.
     case ipv6
 
+    /// Returns whether the address is of this family.
     func admits(_ address: SocketAddress) -> Bool {
         switch (self, address) {
         case (.any, _), (.ipv4, .ipv4), (.ipv6, .ipv6): true

@@ -2,22 +2,23 @@
 
 /// Resolves host names to addresses for one client, without blocking a loop.
 ///
-/// It uses, in this order: the client's overrides, IP literals, the cache, a look-up in progress for the same name, a new look-up
-/// on `WorkerPool`. An answer that is in memory is returned at once. Otherwise the callback is called once on the calling loop,
-/// unless the look-up is cancelled. `HappyEyeballsMachine` chooses among the addresses.
+/// The addresses come from the first of these that has an answer: the client's overrides, the host itself if it is an IP literal,
+/// the cache, a look-up in progress for the same name, a new look-up on `WorkerPool`. An answer that is in memory is returned at
+/// once. Otherwise the resolver calls the callback once on the calling loop, unless the look-up is cancelled.
+/// `HappyEyeballsMachine` chooses among the addresses.
 package final class Resolver: Sendable {
     /// The cache limits and the overrides.
     package struct Configuration: Sendable {
-        /// How long addresses are cached; zero turns the cache off.
+        /// How long addresses are cached; zero disables their caching.
         package var positiveLifetime: Duration = .seconds(30)
-        /// How long the answer that a name does not exist or has no address is cached.
+        /// How long the answer is cached that a name does not exist or has no address.
         package var negativeLifetime: Duration = .seconds(2)
         /// The maximum number of cached names.
         package var capacity = 256
         /// Addresses for certain hosts and ports, used instead of a look-up; port 0 stands for the requested port.
         package var overrides: [Endpoint: [SocketAddress]] = [:]
 
-        /// The defaults.
+        /// Creates the default configuration.
         package init() {}
     }
 
@@ -44,33 +45,37 @@ package final class Resolver: Sendable {
         case pending(LookUp)
     }
 
+    /// The key of a cached answer or a look-up in progress.
     struct Key: Hashable, Sendable {
         let host: String
         let family: AddressFamily
     }
 
+    /// A caller that waits for a look-up in progress.
     private struct Waiter: Sendable {
-        /// Identifies the waiter among all of the resolver.
+        /// Identifies the waiter among all waiters of the resolver.
         let number: UInt64
         let loop: EventLoop
         let lookUp: LoopBound<LookUp>
     }
 
     private enum Entry: Sendable {
-        /// Addresses with port 0, or a cacheable failure.
-        case known(Answer, until: Instant)
+        /// A cached answer: addresses with port 0, or a failure.
+        case cached(Answer, until: Instant)
+        /// A look-up in progress, and the callers that wait for it.
         case inProgress(WorkerPool.Ticket, [Waiter])
     }
 
     private struct State {
         var entries: [Key: Entry] = [:]
         /// The number of cached answers in `entries`.
-        var knownCount = 0
+        var cachedCount = 0
         /// The number of the newest waiter.
         var lastWaiter: UInt64 = 0
     }
 
     private let configuration: Configuration
+    /// Finds the addresses of a name; blocks.
     private let lookUpFunction: SystemResolver.LookUpFunction
     private let pool: WorkerPool
     private let clock: any TransportClock
@@ -104,18 +109,18 @@ package final class Resolver: Sendable {
         let ticket = pool.newTicket()
         let lookUp = LookUp(self, key, port: port, loop: loop, callback)
         let bound = LoopBound(lookUp, on: loop)
-        let start = state.withLock { state -> AnswerSource in
+        let source = state.withLock { state -> AnswerSource in
             switch state.entries[key] {
-            case .known(let answer, let until)? where now < until:
-                return .known(answer)
+            case .cached(let answer, let until)? where now < until:
+                return .cached(answer)
             case .inProgress(let ticket, let waiters)?:
                 state.lastWaiter += 1
                 let waiter = Waiter(number: state.lastWaiter, loop: loop, lookUp: bound)
                 state.entries[key] = .inProgress(ticket, waiters + [waiter])
                 return .joined(ticket, waiterNumber: waiter.number)
-            case .known?:
+            case .cached?:
                 // The cached answer has expired; the new look-up replaces it.
-                state.knownCount -= 1
+                state.cachedCount -= 1
                 fallthrough
             case nil:
                 state.lastWaiter += 1
@@ -124,8 +129,8 @@ package final class Resolver: Sendable {
                 return .started(waiterNumber: waiter.number)
             }
         }
-        switch start {
-        case .known(let answer):
+        switch source {
+        case .cached(let answer):
             return .answered(answer.with(port: port))
         case .joined(let ticket, let number):
             lookUp.startWaiting(ticket, number, deadline: deadline, placement: pool.placement(of: ticket))
@@ -136,45 +141,47 @@ package final class Resolver: Sendable {
         return .pending(lookUp)
     }
 
-    /// Where the answer to a look-up comes from.
+    /// The source of the answer to a caller.
     private enum AnswerSource {
         /// The cache.
-        case known(Answer)
+        case cached(Answer)
         /// A look-up in progress, which this waiter has joined.
         case joined(WorkerPool.Ticket, waiterNumber: UInt64)
         /// A new look-up.
         case started(waiterNumber: UInt64)
     }
 
-    /// Forgets every cached name; look-ups in progress continue.
+    /// Removes every cached answer; look-ups in progress continue.
     package func flush() {
         state.withLock { state in
             state.entries = state.entries.filter { entry in
                 switch entry.value {
-                case .known: false
+                case .cached: false
                 case .inProgress: true
                 }
             }
-            state.knownCount = 0
+            state.cachedCount = 0
         }
     }
 
-    /// Returns the answer if it needs no look-up: `host` has an override or is a literal.
+    /// Returns the answer if it needs no look-up, because `host` has an override or is an IP literal; nil otherwise.
     func answerInMemory(for host: String, port: UInt16, family: AddressFamily) -> Answer? {
         let overrides = configuration.overrides
         if !overrides.isEmpty,
             let addresses = overrides[Endpoint(host: host, port: port)]
                 ?? overrides[Endpoint(host: "*", port: port)]
         {
-            let admitted = addresses.filter { family.admits($0) }
-            if admitted.isEmpty { return .failure(.noAddress) }
-            return .success(admitted.map { $0.port == 0 ? $0.with(port: port) : $0 })
+            let usable = addresses.filter { family.admits($0) }
+            if usable.isEmpty { return .failure(.noAddress) }
+            // Port 0 stands for the requested port.
+            return .success(usable.map { $0.port == 0 ? $0.with(port: port) : $0 })
         }
         guard let address = SocketAddress(literal: host, port: port) else { return nil }
         return family.admits(address) ? .success([address]) : .failure(.noAddress)
     }
 
-    /// Whether a name may be passed to `getaddrinfo`: it contains no NUL, which would truncate it, and no whitespace.
+    /// Returns whether a name may be passed to `getaddrinfo`: it has 1 to 255 bytes, without control characters and spaces. A NUL
+    /// would truncate it.
     private static func isPlausible(_ host: String) -> Bool {
         (1...255).contains(host.utf8.count) && host.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f }
     }
@@ -203,10 +210,11 @@ package final class Resolver: Sendable {
         finish(ticket, key, .failure(.tooManyHungLookUps(limit: pool.limit)))
     }
 
+    /// Returns the state of a look-up in the worker pool.
     func placement(of ticket: WorkerPool.Ticket) -> WorkerPool.Placement { pool.placement(of: ticket) }
 
-    /// Removes a waiter. Removing the last one withdraws the look-up, so that the next caller starts a new one.
-    func abandon(_ ticket: WorkerPool.Ticket, _ key: Key, _ number: UInt64) {
+    /// Removes a waiter. If no other waits, also withdraws the look-up, so that the next caller starts a new one.
+    func removeWaiter(_ ticket: WorkerPool.Ticket, _ key: Key, _ number: UInt64) {
         // The removed waiter is returned from the closure, so that it is released outside the lock.
         let (hasNoWaiters, _) = state.withLock { state -> (Bool, Waiter?) in
             guard case .inProgress(ticket, var waiters)? = state.entries[key] else { return (false, nil) }
@@ -222,19 +230,19 @@ package final class Resolver: Sendable {
         let lifetime = self.lifetime(of: answer)
         let now = clock.now()
         let waiters = state.withLock { [configuration] state -> [Waiter] in
-            // Nothing to do if all waiters were removed; the key may have a newer look-up with another ticket.
+            // If all waiters were removed, nobody needs the answer. The key may then have a newer look-up with another ticket.
             guard case .inProgress(ticket, let waiters)? = state.entries[key] else { return [] }
             state.entries[key] = nil
             if lifetime > .zero, configuration.capacity > 0 {
                 Self.makeRoom(&state, configuration.capacity, now)
-                state.entries[key] = .known(answer, until: now.advanced(by: lifetime))
-                state.knownCount += 1
+                state.entries[key] = .cached(answer, until: now.advanced(by: lifetime))
+                state.cachedCount += 1
             }
             return waiters
         }
         for waiter in waiters {
-            // If the loop has ended and refuses the work, the waiter's timer has already failed it.
-            _ = waiter.loop.execute { waiter.lookUp.value.answered(answer) }
+            // The result is ignored: if the loop has ended and refuses the work, the waiter's timer has already failed the wait.
+            _ = waiter.loop.execute { waiter.lookUp.value.finish(with: answer) }
         }
     }
 
@@ -243,24 +251,24 @@ package final class Resolver: Sendable {
         switch answer {
         case .success: configuration.positiveLifetime
         case .failure(.nameNotFound), .failure(.noAddress): configuration.negativeLifetime
-        // Other failures do not depend on the name.
+        // Other failures do not depend on the name, and may not occur at the next look-up.
         case .failure: .zero
         }
     }
 
-    /// If the cache is full, removes the expired names; if there are none, the name that expires first.
+    /// If the cache is full, removes the expired answers. If none has expired, removes the one that expires first.
     private static func makeRoom(_ state: inout State, _ capacity: Int, _ now: Instant) {
-        guard state.knownCount >= capacity else { return }
-        var expired: [Key] = []
-        var oldest: (key: Key, until: Instant)?
+        guard state.cachedCount >= capacity else { return }
+        var removable: [Key] = []
+        var firstToExpire: (key: Key, until: Instant)?
         for (key, entry) in state.entries {
-            guard case .known(_, let until) = entry else { continue }
-            if until <= now { expired.append(key) }
-            if until < oldest?.until ?? .distantFuture { oldest = (key, until) }
+            guard case .cached(_, let until) = entry else { continue }
+            if until <= now { removable.append(key) }
+            if until < firstToExpire?.until ?? .distantFuture { firstToExpire = (key, until) }
         }
-        if expired.isEmpty, let oldest { expired = [oldest.key] }
-        for key in expired { state.entries[key] = nil }
-        state.knownCount -= expired.count
+        if removable.isEmpty, let firstToExpire { removable = [firstToExpire.key] }
+        for key in removable { state.entries[key] = nil }
+        state.cachedCount -= removable.count
     }
 }
 

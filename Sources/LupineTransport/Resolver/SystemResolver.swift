@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The look-up function that a `Resolver` uses by default: the machine's resolver, that is `/etc/hosts`, DNS and the other
+/// The look-up function that a `Resolver` uses by default. It asks the machine's resolver: `/etc/hosts`, DNS and the other
 /// sources in `nsswitch.conf`.
 ///
 /// It blocks, so it runs only on threads of `WorkerPool`. Tests pass another function to the `Resolver`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Copies bytes with one `memmove`: the standard library copies spans byte by byte. The copies join the pieces of a TLS record,
-/// which must be contiguous for OpenSSL.
+/// Copies bytes with one `memmove`, because the standard library copies spans byte by byte. The transport uses it to join the
+/// bytes of a TLS record, which must be contiguous for OpenSSL.
 extension MutableSpan where Element == UInt8 {
     /// Copies `bytes` into the span from `start` on; they must fit.
     mutating func copy(_ bytes: Span<UInt8>, to start: Int) {
@@ -9,8 +9,8 @@ extension MutableSpan where Element == UInt8 {
         guard !bytes.isEmpty else { return }
         unsafe withUnsafeMutableBytes { target in
             unsafe bytes.withUnsafeBytes { source in
-                let room = unsafe UnsafeMutableRawBufferPointer(rebasing: target[start...])
-                unsafe room.copyMemory(from: source)
+                let destination = unsafe UnsafeMutableRawBufferPointer(rebasing: target[start...])
+                unsafe destination.copyMemory(from: source)
             }
         }
     }
@@ -21,13 +21,13 @@ extension OutputSpan where Element == UInt8 {
     mutating func append(copying bytes: Span<UInt8>) {
         precondition(bytes.count <= freeCapacity, "the bytes do not fit")
         guard !bytes.isEmpty else { return }
-        unsafe withUnsafeMutableBufferPointer { target, filled in
+        unsafe withUnsafeMutableBufferPointer { target, initializedCount in
             unsafe bytes.withUnsafeBytes { source in
-                let room = unsafe UnsafeMutableRawBufferPointer(
-                    rebasing: UnsafeMutableRawBufferPointer(target)[filled...])
-                unsafe room.copyMemory(from: source)
+                let destination = unsafe UnsafeMutableRawBufferPointer(
+                    rebasing: UnsafeMutableRawBufferPointer(target)[initializedCount...])
+                unsafe destination.copyMemory(from: source)
             }
-            filled += bytes.count
+            initializedCount += bytes.count
         }
     }
 }

@@ -5,7 +5,7 @@ internal import Glibc
 
 /// A file descriptor with exactly one owner.
 ///
-/// The descriptor is closed when the value goes out of scope or is consumed by `close()`, and so exactly once. `Socket` and
+/// The descriptor is closed exactly once: when the value goes out of scope, or when `close()` consumes it. `Socket` and
 /// `SplicePipe` know what kind of file it is. Usable on any thread, but only on one at a time.
 package struct Descriptor: ~Copyable, Sendable {
     /// The number for system calls. Callers must not store it.
@@ -19,12 +19,13 @@ package struct Descriptor: ~Copyable, Sendable {
 
     deinit { Syscalls.close(rawValue) }
 
-    /// Closes now: consuming the value runs its `deinit`.
+    /// Closes the descriptor. The body is empty, because consuming the value runs its `deinit`.
     package consuming func close() {}
 
     /// Gives up ownership: the caller closes the descriptor.
     package consuming func release() -> Int32 {
         let fd = rawValue
+        // Ends the value without running its `deinit`.
         discard self
         return fd
     }
@@ -36,13 +37,13 @@ extension Descriptor {
         Descriptor(adopting: try Syscalls.open(path, flags: O_RDONLY | O_CLOEXEC, mode: 0))
     }
 
-    /// Opens a file for reading that belongs to the user and that no other user can write to. Throws `.notPermitted` for any
-    /// other file.
+    /// Opens a file for reading that belongs to the process's user and that no other user can write to. Throws `.notPermitted`
+    /// for any other file.
     ///
     /// - Parameters:
     ///   - path: The path of the file.
-    ///   - mayBePipe: Whether a pipe of the user is accepted; opening it waits for the other end. Otherwise only a regular file
-    ///     is accepted, and opening a file of another kind does not block.
+    ///   - mayBePipe: Whether a pipe of the user is accepted too; opening a pipe waits for the other end. If false, only a
+    ///     regular file is accepted, and opening a file of another type does not block.
     package static func readingOwn(path: String, mayBePipe: Bool = false) throws(Errno) -> Descriptor {
         let flags = O_RDONLY | O_CLOEXEC | (mayBePipe ? 0 : O_NONBLOCK)
         let file = Descriptor(adopting: try Syscalls.open(path, flags: flags, mode: 0))
@@ -50,14 +51,14 @@ extension Descriptor {
         return file
     }
 
-    /// Opens a file for writing from its start, created with mode 0600 or truncated.
+    /// Opens a file for writing from its start. Creates the file with mode 0600 if it does not exist, and truncates it otherwise.
     package static func writing(path: String) throws(Errno) -> Descriptor {
         Descriptor(
             adopting: try Syscalls.open(path, flags: O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, mode: 0o600))
     }
 
-    /// Duplicates a descriptor of the program; both share one file position, and the program's stays open. Throws if the file
-    /// cannot be written at a position.
+    /// Duplicates a descriptor of the program. Both share one file position; the program's descriptor stays open. Throws
+    /// `invalidArgument` if the file is not open for writing or has no position, as a pipe.
     package static func sharing(_ number: Int32) throws(Errno) -> Descriptor {
         Descriptor(adopting: try Syscalls.shareForWriting(number))
     }
@@ -68,8 +69,8 @@ extension Descriptor {
     /// Reads the available bytes into the free part of `output`.
     package func read(into output: inout OutputSpan<UInt8>) throws(Errno) -> ReadOutcome {
         let fd = rawValue
-        return try unsafe ReadOutcome.filling(&output) { free throws(Errno) in
-            try unsafe Syscalls.read(fd, free)
+        return try unsafe ReadOutcome.filling(&output) { buffer throws(Errno) in
+            try unsafe Syscalls.read(fd, buffer)
         }
     }
 

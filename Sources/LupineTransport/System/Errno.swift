@@ -5,8 +5,8 @@ internal import Glibc
 
 /// An error number of the kernel.
 ///
-/// Thrown by every call in `Syscalls`. It does not tell what failed: the caller adds the address or the operation.
-/// `EINTR` never reaches a caller, and `EAGAIN` only as the outcome `wouldBlock` of a transfer.
+/// Every call in `Syscalls` throws it. It does not say what failed; the caller adds the address or the operation. `EINTR` never
+/// reaches a caller, and `EAGAIN` does only as the outcome `wouldBlock` of a transfer.
 public struct Errno: Error, RawRepresentable, Hashable, Sendable {
     /// The number, as in `errno.h`.
     public let rawValue: Int32
@@ -52,7 +52,7 @@ extension Errno {
     public static let tooManyDescriptors = Errno(rawValue: EMFILE)
     /// The system has used up its descriptors.
     public static let tooManyDescriptorsInSystem = Errno(rawValue: ENFILE)
-    /// Kernel buffers were exhausted. On a netlink socket: messages were lost.
+    /// The kernel has no buffer space left. On a netlink socket, it has dropped messages.
     public static let noBufferSpace = Errno(rawValue: ENOBUFS)
     /// There is not enough memory.
     public static let noMemory = Errno(rawValue: ENOMEM)

@@ -15,26 +15,26 @@ public struct IPv4Address: Hashable, Sendable {
     public init?(_ text: some StringProtocol) {
         var value: UInt32 = 0
         var octet: UInt32 = 0
-        var digits = 0
-        var dots = 0
+        var digitCount = 0
+        var dotCount = 0
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"):
                 // At most three digits, and no leading zero.
-                guard digits < 3, digits == 0 || octet != 0 else { return nil }
+                guard digitCount < 3, digitCount == 0 || octet != 0 else { return nil }
                 octet = octet * 10 + UInt32(byte - UInt8(ascii: "0"))
                 guard octet <= 255 else { return nil }
-                digits += 1
+                digitCount += 1
             case UInt8(ascii: "."):
-                guard digits > 0, dots < 3 else { return nil }
+                guard digitCount > 0, dotCount < 3 else { return nil }
                 value = value << 8 | octet
                 octet = 0
-                digits = 0
-                dots += 1
+                digitCount = 0
+                dotCount += 1
             default: return nil
             }
         }
-        guard digits > 0, dots == 3 else { return nil }
+        guard digitCount > 0, dotCount == 3 else { return nil }
         rawValue = value << 8 | octet
     }
 
@@ -50,7 +50,7 @@ extension IPv4Address: CustomStringConvertible {
     }
 }
 
-/// An IPv6 address, as two halves, without its zone, which is part of `SocketAddress`.
+/// An IPv6 address, as two halves. The zone of a link-local address is not included; it is part of `SocketAddress`.
 ///
 /// Parses the forms of RFC 4291 section 2.2 (`::` at most once, an IPv4 address at the end) and prints the form of RFC 5952.
 public struct IPv6Address: Hashable, Sendable {
@@ -71,7 +71,7 @@ public struct IPv6Address: Hashable, Sendable {
         // "::" has three fields, "::2:3:4:5:6:7:8" nine. The longest text is 45 octets: six groups and an IPv4 address.
         guard (3...9).contains(fields.count), text.utf8.count <= 45 else { return nil }
         var groups: [UInt16] = []
-        /// The number of groups before "::".
+        /// The number of groups before "::"; nil until "::" is found.
         var gap: Int?
         var index = 0
         while index < fields.count {
@@ -81,11 +81,14 @@ public struct IPv6Address: Hashable, Sendable {
                 let isAtStart = index == 0
                 let isAtEnd = index == fields.count - 1
                 if isAtStart {
+                    // A single ":" at the start is invalid. The second empty field is skipped.
                     guard fields[1].isEmpty else { return nil }
                     index += 1
                 }
+                // A single ":" at the end is invalid: the field before must be the first of the two empty fields.
                 if isAtEnd, !(gap == groups.count && fields[index - 1].isEmpty) { return nil }
                 if !isAtEnd {
+                    // "::" may occur once.
                     guard gap == nil else { return nil }
                     gap = groups.count
                 }
@@ -93,9 +96,10 @@ public struct IPv6Address: Hashable, Sendable {
                 continue
             }
             if index == fields.count - 1, field.contains(UInt8(ascii: ".")) {
-                guard let tail = IPv4Address(String(decoding: field, as: UTF8.self)) else { return nil }
-                groups.append(UInt16(truncatingIfNeeded: tail.rawValue >> 16))
-                groups.append(UInt16(truncatingIfNeeded: tail.rawValue))
+                // The last four octets may have the form of an IPv4 address; they are two groups.
+                guard let address = IPv4Address(String(decoding: field, as: UTF8.self)) else { return nil }
+                groups.append(UInt16(truncatingIfNeeded: address.rawValue >> 16))
+                groups.append(UInt16(truncatingIfNeeded: address.rawValue))
             } else {
                 guard let group = Self.group(field) else { return nil }
                 groups.append(group)
@@ -103,6 +107,7 @@ public struct IPv6Address: Hashable, Sendable {
             index += 1
         }
         if let gap {
+            // "::" stands for at least one group of zeros.
             guard groups.count < 8 else { return nil }
             groups.insert(contentsOf: repeatElement(0, count: 8 - groups.count), at: gap)
         }
@@ -133,7 +138,7 @@ public struct IPv6Address: Hashable, Sendable {
     /// ::
     public static let any = IPv6Address(high: 0, low: 0)
 
-    /// Whether the address is meaningful only with a zone (fe80::/10): only its first ten bits are compared.
+    /// Whether the address is link-local (fe80::/10: its first ten bits are compared), and so meaningful only with a zone.
     public var isLinkLocal: Bool { high >> 54 == 0xfe80 >> 6 }
 
     /// The eight groups of 16 bits.
@@ -141,26 +146,28 @@ public struct IPv6Address: Hashable, Sendable {
         (0..<8).map { UInt16(truncatingIfNeeded: ($0 < 4 ? high : low) >> (48 - 16 * UInt64($0 % 4))) }
     }
 
-    /// The first longest run of zero groups, if it is longer than one (RFC 5952 section 4.2).
+    /// The longest run of zero groups, which the text form writes as "::"; nil if no run has two groups or more. Of several
+    /// longest runs, the first (RFC 5952 section 4.2).
     private var compressedRange: Range<Int>? {
         let groups = groups
-        var best = 0..<0
-        var start: Int?
+        var longest = 0..<0
+        var runStart: Int?
+        // The index 8, after the last group, ends a run there.
         for index in 0...8 {
             if index < 8, groups[index] == 0 {
-                start = start ?? index
-            } else if let first = start {
-                if index - first > best.count { best = first..<index }
-                start = nil
+                runStart = runStart ?? index
+            } else if let start = runStart {
+                if index - start > longest.count { longest = start..<index }
+                runStart = nil
             }
         }
-        return best.count > 1 ? best : nil
+        return longest.count > 1 ? longest : nil
     }
 }
 
 extension IPv6Address: CustomStringConvertible {
     public var description: String {
-        // An IPv4-mapped address (RFC 5952 section 5).
+        // An IPv4-mapped address ends in the form of an IPv4 address (RFC 5952 section 5).
         if high == 0, low >> 32 == 0xffff {
             return "::ffff:\(IPv4Address(rawValue: UInt32(truncatingIfNeeded: low)))"
         }
@@ -199,18 +206,19 @@ public enum IPAddress: Hashable, Sendable {
 
     /// The bytes of the address in network order: four or sixteen.
     package var octets: [UInt8] {
-        func octets(_ value: some FixedWidthInteger) -> [UInt8] {
+        func bigEndianBytes(_ value: some FixedWidthInteger) -> [UInt8] {
             stride(from: value.bitWidth - 8, through: 0, by: -8).map {
                 UInt8(truncatingIfNeeded: value >> $0)
             }
         }
         return switch self {
-        case .v4(let address): octets(address.rawValue)
-        case .v6(let address): octets(address.high) + octets(address.low)
+        case .v4(let address): bigEndianBytes(address.rawValue)
+        case .v6(let address): bigEndianBytes(address.high) + bigEndianBytes(address.low)
         }
     }
 
-    /// The IPv4 address inside an IPv4-mapped IPv6 one (RFC 4291 section 2.5.5.2), itself otherwise.
+    /// The IPv4 address that an IPv4-mapped IPv6 address contains (RFC 4291 section 2.5.5.2); for any other address, the address
+    /// itself.
     package var unmapped: IPAddress {
         guard case .v6(let address) = self, address.high == 0, address.low >> 32 == 0xffff else {
             return self

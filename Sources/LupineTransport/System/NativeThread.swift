@@ -14,6 +14,7 @@ enum NativeThread {
         fileprivate let thread: pthread_t
     }
 
+    /// What a new thread runs, and the thread's name.
     private final class Body: Sendable {
         let run: @Sendable () -> Void
         let name: String
@@ -44,21 +45,21 @@ enum NativeThread {
         unsafe lupine_mark_loop_thread(loop.map { unsafe Unmanaged.passUnretained($0).toOpaque() })
     }
 
-    /// The number of processors that this process may use.
+    /// The number of processors that this process may use; at least 1.
     static var usableCores: Int { max(1, Int(lupine_usable_cores())) }
 
-    /// Starts a thread that must be joined. Names are truncated to the kernel's 15 bytes.
+    /// Starts a thread that must be joined. The kernel stores at most 15 bytes of the name.
     static func start(
         name: String, _ body: @escaping @Sendable () -> Void
     ) throws(Errno) -> Handle {
         var allSignals = sigset_t()
         var previousMask = sigset_t()
         unsafe sigfillset(&allSignals)
-        // The new thread inherits this signal mask, so no signal can be delivered to it at any time.
+        // The new thread inherits this signal mask, so that no signal can be delivered to it, not even before its body runs.
         unsafe pthread_sigmask(SIG_SETMASK, &allSignals, &previousMask)
         defer { unsafe pthread_sigmask(SIG_SETMASK, &previousMask, nil) }
 
-        // The new thread releases this reference; if it does not start, the code below does.
+        // The new thread releases this reference; if the thread does not start, the code below does.
         let box = unsafe Unmanaged.passRetained(Body(name: name, run: body))
         var thread = pthread_t()
         let result = unsafe pthread_create(
@@ -66,6 +67,7 @@ enum NativeThread {
             { argument in
                 guard let argument = unsafe argument else { return nil }
                 let body = unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
+                // The result is ignored: a thread without a name works too.
                 _ = unsafe lupine_name_thread(String(decoding: body.name.utf8.prefix(15), as: UTF8.self))
                 body.run()
                 return nil
@@ -80,6 +82,7 @@ enum NativeThread {
     /// Starts a thread that is never joined. The process may exit while it runs.
     static func startDetached(name: String, _ body: @escaping @Sendable () -> Void) throws(Errno) {
         let handle = try start(name: name, body)
+        // Fails only for a handle that was joined or detached before.
         _ = pthread_detach(handle.thread)
     }
 

@@ -2,26 +2,28 @@
 
 internal import Glibc
 
-/// A counting semaphore without a descriptor. Each signal releases one thread: one that waits, or the next that calls `wait()`.
+/// A counting semaphore that needs no descriptor. Each signal releases one thread: one that waits, or the next that calls
+/// `wait()`.
 ///
 /// Any thread may signal. A loop waits only for a thread that has borrowed it.
 @safe final class Semaphore: @unchecked Sendable {
-    private let counter: UnsafeMutablePointer<sem_t>
+    /// The POSIX semaphore. Allocated, because its address must never change.
+    private let semaphore: UnsafeMutablePointer<sem_t>
 
     /// Creates a semaphore with a count of zero.
     init() {
-        unsafe counter = .allocate(capacity: 1)
-        unsafe counter.initialize(to: sem_t())
-        unsafe sem_init(counter, 0, 0)
+        unsafe semaphore = .allocate(capacity: 1)
+        unsafe semaphore.initialize(to: sem_t())
+        unsafe sem_init(semaphore, 0, 0)
     }
 
     deinit {
-        unsafe sem_destroy(counter)
-        unsafe counter.deallocate()
+        unsafe sem_destroy(semaphore)
+        unsafe semaphore.deallocate()
     }
 
     /// Releases one waiting thread.
-    func signal() { unsafe sem_post(counter) }
+    func signal() { unsafe sem_post(semaphore) }
 
     /// Blocks until there is a signal for the caller.
     func wait() {
@@ -29,9 +31,9 @@ internal import Glibc
         waitOnLoop()
     }
 
-    /// Like `wait()`, for the one place where a loop waits: for the end of a borrower's work (`LoopAccess`).
+    /// Like `wait()`, but allowed on a loop. A loop waits only for the end of a borrower's work (`LoopAccess`).
     func waitOnLoop() {
-        // The call is interrupted when a debugger attaches; it is then repeated.
-        while unsafe sem_wait(counter) != 0 {}
+        // The call is repeated if it is interrupted, as when a debugger attaches.
+        while unsafe sem_wait(semaphore) != 0 {}
     }
 }

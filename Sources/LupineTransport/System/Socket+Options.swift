@@ -5,9 +5,9 @@ internal import Glibc
 
 /// The keep-alive probes of a silent connection (`tcp(7)`), in whole seconds.
 package struct KeepAliveProbes: Hashable, Sendable {
-    /// The silence before the first probe.
+    /// The number of seconds without a received byte before the first probe.
     package var idle: Int32
-    /// The time between probes.
+    /// The number of seconds between probes.
     package var interval: Int32
     /// The number of unanswered probes after which the connection counts as dead.
     package var count: Int32
@@ -19,7 +19,7 @@ package struct KeepAliveProbes: Hashable, Sendable {
         self.count = count
     }
 
-    /// The time after the last byte by which probes must be enabled: half of `idle`.
+    /// The time after the last byte by which probes must be enabled: half of `idle`, which is in seconds.
     var latestStart: Interval { .milliseconds(Int64(idle) * 500) }
 }
 
@@ -30,8 +30,8 @@ extension Socket {
         try setOption(Int32(IPPROTO_TCP), TCP_NODELAY, Int32(1))
     }
 
-    /// Lets the last packet of the TCP handshake carry the first bytes (`TCP_QUICKACK` off). Set before connecting, if the client
-    /// sends first and at once: the kernel holds that packet back until there are bytes, or for 200 ms.
+    /// Lets the last packet of the TCP handshake carry the client's first bytes (`TCP_QUICKACK` off). For clients that send as
+    /// soon as they are connected: the kernel holds that packet back until there are bytes, or for 200 ms. Set before connecting.
     package func setConnectsWithData() throws(Errno) {
         try setOption(Int32(IPPROTO_TCP), TCP_QUICKACK, Int32(0))
     }
@@ -44,7 +44,7 @@ extension Socket {
         try setOption(Int32(IPPROTO_TCP), TCP_KEEPCNT, probes.count)
     }
 
-    /// Lets a listener bind to the port of connections that are still closing.
+    /// Lets a listener bind to a port although earlier connections of that port are still closing (`SO_REUSEADDR`).
     package func setReuseAddress() throws(Errno) {
         try setOption(SOL_SOCKET, SO_REUSEADDR, Int32(1))
     }
@@ -73,7 +73,7 @@ extension Socket {
     /// The total number of octets that the peer's kernel has acknowledged; nil if the socket is not TCP, or the kernel does not
     /// report it.
     package var octetsAcknowledged: UInt64? {
-        // The function returns -1 if the number is unknown.
+        // The function returns -1 if the number is unknown, which `exactly` converts to nil.
         UInt64(exactly: lupine_octets_acknowledged(descriptor.rawValue))
     }
 

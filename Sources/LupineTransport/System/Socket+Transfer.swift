@@ -3,16 +3,16 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// Moves bytes: into a caller's buffer, out of one to three pieces in one call, or from a file to a socket.
+/// Moves bytes: into a caller's buffer, out of one to three spans in one call, or from a file to a socket.
 ///
-/// Every send sets `MSG_NOSIGNAL`. `sendfile` and `splice` have no such flag and rely on the signals blocked on the loop threads:
-/// they must not be called elsewhere.
+/// Every send sets `MSG_NOSIGNAL`, so that it cannot raise SIGPIPE. `sendfile` and `splice` have no such flag. They must run only
+/// on loop threads, where all signals are blocked.
 extension Socket {
     /// Receives into the free part of `output`, which must not be full.
     package func receive(into output: inout OutputSpan<UInt8>) throws(Errno) -> ReadOutcome {
         let fd = descriptor.rawValue
-        return try unsafe ReadOutcome.filling(&output) { free throws(Errno) in
-            try unsafe Syscalls.receive(fd, free)
+        return try unsafe ReadOutcome.filling(&output) { buffer throws(Errno) in
+            try unsafe Syscalls.receive(fd, buffer)
         }
     }
 
@@ -25,7 +25,7 @@ extension Socket {
         }
     }
 
-    /// Peeks at the next byte without consuming it. Returns `wouldBlock` for an idle connection that the peer has not closed.
+    /// Reads the next byte but leaves it in the socket. Returns `wouldBlock` for an idle connection that the peer has not closed.
     package func peek() throws(Errno) -> ReadOutcome {
         var byte: UInt8 = 0
         let fd = descriptor.rawValue
@@ -36,7 +36,7 @@ extension Socket {
         }
     }
 
-    /// Sends the beginning of `bytes`. With `more`, a partial packet is held back for the next send.
+    /// Sends the beginning of `bytes`. With `more`, the kernel holds a partial packet back for the next send (`MSG_MORE`).
     package func send(_ bytes: Span<UInt8>, more: Bool = false) throws(Errno) -> WriteOutcome {
         let fd = descriptor.rawValue
         return try unsafe bytes.withUnsafeBytes { raw throws(Errno) in
@@ -46,22 +46,22 @@ extension Socket {
         }
     }
 
-    /// Sends two pieces, such as a head and its body, with one call.
+    /// Sends two spans, such as a head and its body, with one call.
     package func send(
         _ first: Span<UInt8>, _ second: Span<UInt8>, more: Bool = false
     ) throws(Errno) -> WriteOutcome {
         let fd = descriptor.rawValue
         return try unsafe first.withUnsafeBytes { first throws(Errno) in
             try unsafe second.withUnsafeBytes { second throws(Errno) in
-                var pieces: InlineArray<2, iovec> = unsafe [
+                var vectors: InlineArray<2, iovec> = unsafe [
                     iovec(borrowing: first), iovec(borrowing: second),
                 ]
-                return try unsafe Self.gather(fd, &pieces, more: more)
+                return try unsafe Self.gather(fd, &vectors, more: more)
             }
         }
     }
 
-    /// Sends three pieces, such as a chunk's size line, data and line end, with one call.
+    /// Sends three spans, such as a chunk's size line, data and line end, with one call.
     package func send(
         _ first: Span<UInt8>, _ second: Span<UInt8>, _ third: Span<UInt8>, more: Bool = false
     ) throws(Errno) -> WriteOutcome {
@@ -69,23 +69,23 @@ extension Socket {
         return try unsafe first.withUnsafeBytes { first throws(Errno) in
             try unsafe second.withUnsafeBytes { second throws(Errno) in
                 try unsafe third.withUnsafeBytes { third throws(Errno) in
-                    var pieces: InlineArray<3, iovec> = unsafe [
+                    var vectors: InlineArray<3, iovec> = unsafe [
                         iovec(borrowing: first), iovec(borrowing: second), iovec(borrowing: third),
                     ]
-                    return try unsafe Self.gather(fd, &pieces, more: more)
+                    return try unsafe Self.gather(fd, &vectors, more: more)
                 }
             }
         }
     }
 
-    /// Sends the pieces with one `sendmsg`.
+    /// Sends the bytes of several vectors with one `sendmsg`.
     private static func gather<let count: Int>(
-        _ fd: Int32, _ pieces: inout InlineArray<count, iovec>, more: Bool
+        _ fd: Int32, _ vectors: inout InlineArray<count, iovec>, more: Bool
     ) throws(Errno) -> WriteOutcome {
-        var span = unsafe pieces.mutableSpan
-        return try unsafe span.withUnsafeMutableBufferPointer { vector throws(Errno) in
+        var span = unsafe vectors.mutableSpan
+        return try unsafe span.withUnsafeMutableBufferPointer { buffer throws(Errno) in
             try WriteOutcome.of { () throws(Errno) in
-                try unsafe Syscalls.send(fd, vector, flags: sendFlags(more: more))
+                try unsafe Syscalls.send(fd, buffer, flags: sendFlags(more: more))
             }
         }
     }
@@ -94,12 +94,12 @@ extension Socket {
     package func send(
         file: borrowing Descriptor, offset: inout Int64, count: Int
     ) throws(Errno) -> ReadOutcome {
-        let from = file.rawValue
-        let to = descriptor.rawValue
+        let fileDescriptor = file.rawValue
+        let socketDescriptor = descriptor.rawValue
         var position = offset
         defer { offset = position }
         return try ReadOutcome.of { () throws(Errno) in
-            try Syscalls.sendfile(to, from: from, offset: &position, count: count)
+            try Syscalls.sendfile(socketDescriptor, from: fileDescriptor, offset: &position, count: count)
         }
     }
 }
@@ -111,6 +111,7 @@ extension iovec {
     }
 }
 
+/// Returns the flags of each send: no SIGPIPE and, with `more`, a partial packet is held back.
 private func sendFlags(more: Bool) -> Int32 {
     Int32(MSG_NOSIGNAL) | (more ? Int32(MSG_MORE) : 0)
 }

@@ -5,11 +5,11 @@ internal import Glibc
 
 /// A non-blocking, close-on-exec stream socket with one owner.
 ///
-/// The only interface to the kernel's sockets: callers pass spans and get outcomes, never pointers. It has no state except the
-/// descriptor; `ByteChannel` decides when to read and write. Used on one thread at a time: the loop that it is registered
-/// with.
+/// This type is the only interface to the kernel's stream sockets: callers pass spans and get outcomes, never pointers. It has no
+/// state except the descriptor; `ByteChannel` decides when to read and write. Used on one thread at a time: that of the loop with
+/// which it is registered.
 package struct Socket: ~Copyable, Sendable {
-    /// The descriptor, to be registered with a loop or to be written to.
+    /// The descriptor, for a registration with a loop or as the target of `SplicePipe.drain`.
     package let descriptor: Descriptor
 
     /// The progress of `connect`.
@@ -31,7 +31,7 @@ package struct Socket: ~Copyable, Sendable {
                     address.domain, Int32(SOCK_STREAM.rawValue | nonBlockingCloseOnExec), 0)))
     }
 
-    /// Closes now, by consuming the value; the kernel still sends the bytes that it has accepted.
+    /// Closes the socket, by consuming the value. The kernel still sends the bytes that it has accepted.
     package consuming func close() {}
 
     /// Transfers the descriptor to another owner.
@@ -54,13 +54,13 @@ package struct Socket: ~Copyable, Sendable {
         }
     }
 
-    /// Ends a connect when the socket is writable: returns if the socket is connected, and throws its error otherwise.
+    /// Completes a connect, once the loop has reported the socket as writable. Throws the socket's error if it is not connected.
     package func finishConnect() throws(Errno) {
-        let code = try pendingError()
-        if code != 0 { throw Errno(rawValue: code) }
+        let number = try pendingError()
+        if number != 0 { throw Errno(rawValue: number) }
     }
 
-    /// Returns and clears the socket's pending error, 0 for none.
+    /// Returns and clears the number of the socket's pending error; 0 for none.
     package func pendingError() throws(Errno) -> Int32 {
         try Syscalls.option(descriptor.rawValue, SOL_SOCKET, SO_ERROR)
     }
@@ -102,9 +102,9 @@ package struct Socket: ~Copyable, Sendable {
         try Syscalls.shutdown(descriptor.rawValue, Int32(SHUT_WR))
     }
 
-    /// Closes with a reset (RST) instead of an orderly end, dropping unsent bytes.
+    /// Closes the connection with a reset (RST) instead of an orderly end (FIN). The kernel drops unsent bytes.
     package consuming func reset() throws(Errno) {
-        // With this option, the close at the end of `self` sends the reset.
+        // With this option, the `deinit` that runs at the end of this method closes with a reset.
         let noLinger = linger(l_onoff: 1, l_linger: 0)
         try setOption(SOL_SOCKET, SO_LINGER, noLinger)
     }
@@ -127,6 +127,7 @@ package struct Socket: ~Copyable, Sendable {
         }
     }
 
+    /// Sets a socket option (`setsockopt`).
     func setOption<Value: BitwiseCopyable>(_ level: Int32, _ name: Int32, _ value: Value) throws(Errno) {
         var value = value
         let fd = descriptor.rawValue
@@ -136,4 +137,5 @@ package struct Socket: ~Copyable, Sendable {
     }
 }
 
+/// The flags with which every socket is created.
 private let nonBlockingCloseOnExec = SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue

@@ -3,9 +3,9 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// Converts to and from the kernel's form of an address. Lengths are checked: a Unix name that does not fit is refused.
+/// Converts to and from the kernel's form of an address, `sockaddr`. A Unix-domain name that does not fit is an error.
 extension SocketAddress {
-    /// The protocol family of a socket for this address.
+    /// The first argument of `socket` for a socket with such an address.
     var domain: Int32 {
         switch self {
         case .ipv4: AF_INET
@@ -49,6 +49,7 @@ extension SocketAddress {
         return index == 0 ? nil : index
     }
 
+    /// Calls `body` with a pointer to the storage as the kernel's general address type.
     private static func borrow<Result>(
         _ storage: inout sockaddr_storage,
         _ body: (UnsafeMutablePointer<sockaddr>) throws(Errno) -> Result
@@ -58,10 +59,11 @@ extension SocketAddress {
         }
     }
 
+    /// Converts the first `length` bytes of the storage; nil if the address is truncated or the family is not supported.
     private init?(_ storage: sockaddr_storage, length: Int) {
         var storage = storage
         let family = Int32(storage.ss_family)
-        let parsed: SocketAddress? = unsafe withUnsafeBytes(of: &storage) { bytes in
+        let address: SocketAddress? = unsafe withUnsafeBytes(of: &storage) { bytes in
             switch family {
             case AF_INET where length >= MemoryLayout<sockaddr_in>.size:
                 let native = unsafe bytes.load(as: sockaddr_in.self)
@@ -70,6 +72,7 @@ extension SocketAddress {
                     port: UInt16(bigEndian: native.sin_port))
             case AF_INET6 where length >= MemoryLayout<sockaddr_in6>.size:
                 let native = unsafe bytes.load(as: sockaddr_in6.self)
+                // The offset is never nil; 8 is its value on Linux.
                 let offset = MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr) ?? 8
                 let high = unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
                 let low = unsafe bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self)
@@ -78,7 +81,7 @@ extension SocketAddress {
                     port: UInt16(bigEndian: native.sin6_port), zone: native.sin6_scope_id)
             case AF_UNIX:
                 let offset = unixPathOffset
-                // The kernel may add one NUL after a name that fills the structure.
+                // The length may exceed the structure by one: the kernel adds a NUL after a name that fills the structure.
                 guard length > offset, length <= MemoryLayout<sockaddr_un>.size + 1 else {
                     return .unixUnnamed
                 }
@@ -90,8 +93,8 @@ extension SocketAddress {
                 return nil
             }
         }
-        guard let parsed else { return nil }
-        self = parsed
+        guard let address else { return nil }
+        self = address
     }
 
     /// Writes the address as a `sockaddr` and returns its length.
@@ -111,6 +114,7 @@ extension SocketAddress {
             native.sin6_family = sa_family_t(AF_INET6)
             native.sin6_port = port.bigEndian
             native.sin6_scope_id = zone
+            // As above, the offset is never nil.
             let offset = MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr) ?? 8
             unsafe withUnsafeMutableBytes(of: &storage) {
                 unsafe $0.storeBytes(of: native, as: sockaddr_in6.self)
@@ -129,6 +133,7 @@ extension SocketAddress {
         }
     }
 
+    /// Writes a Unix-domain address with this name, and returns the length. Throws `nameTooLong` if the name does not fit.
     private static func fillUnix(_ storage: inout sockaddr_storage, _ name: [UInt8]) throws(Errno)
         -> socklen_t
     {

@@ -2,8 +2,8 @@
 
 /// An address to bind or connect a socket to: an IP address and port, or a Unix-domain name.
 ///
-/// A plain value; `SocketAddress+Native.swift` converts it to and from the kernel's form. A zone is the index of an interface, 0
-/// for none; it distinguishes link-local addresses (RFC 4007).
+/// `SocketAddress+Native.swift` converts it to and from the kernel's form. A zone is the index of an interface, or 0 for none. It
+/// distinguishes equal link-local addresses on different interfaces (RFC 4007).
 public enum SocketAddress: Hashable, Sendable {
     /// An IPv4 address and port.
     case ipv4(IPv4Address, port: UInt16)
@@ -26,6 +26,7 @@ public enum SocketAddress: Hashable, Sendable {
         guard literal.utf8.contains(UInt8(ascii: ":")) else { return nil }
         let parts = literal.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPv6Address(first) else { return nil }
+        // Without a `%` there is only one part.
         guard parts.count == 2 else {
             self = .ipv6(address, port: port, zone: 0)
             return
@@ -34,7 +35,8 @@ public enum SocketAddress: Hashable, Sendable {
         self = .ipv6(address, port: port, zone: zone)
     }
 
-    /// Returns the index of an interface from its number or name; nil for 0 and unknown names. Names have at most 15 bytes.
+    /// Returns the index of an interface from its text: the index as a decimal number, or a name of at most 15 bytes. Returns nil
+    /// for 0 and for unknown names.
     private static func zone(named text: String) -> UInt32? {
         guard !text.isEmpty, text.utf8.count <= 15 else { return nil }
         if text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {

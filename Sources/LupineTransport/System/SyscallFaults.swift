@@ -7,14 +7,17 @@
     /// Makes selected system calls of the calling thread fail with selected errors, in debug builds only.
     ///
     /// For tests of errors that are hard to provoke (`EMFILE`, `EINTR`, `ENOBUFS`). A fault applies only to the thread that
-    /// injected it, so that concurrent tests do not affect each other; to make a loop's calls fail, inject it in work submitted
-    /// to that loop. Not compiled into release builds.
+    /// injected it, so that concurrent tests do not affect each other. To make a loop's calls fail, a test injects the fault in
+    /// work that it submits to that loop. Not compiled into release builds.
     enum SyscallFaults {
-        /// The number of unused faults of all threads, so that a call without any takes no lock.
-        private static let injected = Atomic<Int>(0)
-        private static let table = Lock<[Key: [Errno]]>([:])
+        /// The number of unused faults of all threads. If it is 0, a system call need not take the lock.
+        private static let unusedCount = Atomic<Int>(0)
+        /// The unused faults of each thread and system call, in the order in which they are thrown.
+        private static let faults = Lock<[Key: [Errno]]>([:])
 
+        /// A system call of one thread.
         private struct Key: Hashable {
+            /// The number of the thread (`NativeThread.current`).
             let thread: UInt
             let call: Syscall
         }
@@ -22,30 +25,30 @@
         /// Makes the next calls of `call` by this thread fail with `errors`, in this order, without a system call.
         static func inject(_ errors: [Errno], in call: Syscall) {
             let key = Key(thread: NativeThread.current, call: call)
-            table.withLock { $0[key, default: []] += errors }
-            injected.add(errors.count, ordering: .relaxed)
+            faults.withLock { $0[key, default: []] += errors }
+            unusedCount.add(errors.count, ordering: .relaxed)
         }
 
         /// Removes the unused faults of this thread for `call` and returns their number.
         @discardableResult
         static func removeUnused(_ call: Syscall) -> Int {
             let key = Key(thread: NativeThread.current, call: call)
-            let left = table.withLock { $0.removeValue(forKey: key)?.count ?? 0 }
-            injected.subtract(left, ordering: .relaxed)
-            return left
+            let removedCount = faults.withLock { $0.removeValue(forKey: key)?.count ?? 0 }
+            unusedCount.subtract(removedCount, ordering: .relaxed)
+            return removedCount
         }
 
         /// Removes and returns the next fault for `call`, if one is injected.
         static func next(_ call: Syscall) -> Errno? {
-            guard injected.load(ordering: .relaxed) > 0 else { return nil }
+            guard unusedCount.load(ordering: .relaxed) > 0 else { return nil }
             let key = Key(thread: NativeThread.current, call: call)
-            let fault = table.withLock { table -> Errno? in
-                guard var errors = table[key], !errors.isEmpty else { return nil }
-                let first = errors.removeFirst()
-                table[key] = errors.isEmpty ? nil : errors
-                return first
+            let fault = faults.withLock { faults -> Errno? in
+                guard var errors = faults[key], !errors.isEmpty else { return nil }
+                let error = errors.removeFirst()
+                faults[key] = errors.isEmpty ? nil : errors
+                return error
             }
-            if fault != nil { injected.subtract(1, ordering: .relaxed) }
+            if fault != nil { unusedCount.subtract(1, ordering: .relaxed) }
             return fault
         }
     }

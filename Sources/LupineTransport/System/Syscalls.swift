@@ -12,12 +12,13 @@ enum Syscall: Hashable, Sendable {
     case epollCreate, epollControl, epollWait, eventfd
 }
 
-/// Thin wrappers of all system calls: arguments are passed through, `EINTR` is retried, a failure is thrown as `Errno`.
+/// Makes all system calls of the transport. The functions pass their arguments through, repeat a call that a signal has
+/// interrupted (`EINTR`), and throw a failure as `Errno`.
 ///
-/// Nothing here makes decisions. `Socket`, `Descriptor`, `SplicePipe`, `Poller` and `NetlinkSocket` own the descriptors and are
-/// the main callers. Any thread may call.
+/// Nothing here makes decisions. A function without a comment is described in the manual page of its system call. `Socket`,
+/// `Descriptor`, `SplicePipe`, `Poller` and `NetlinkSocket` own the descriptors and are the main callers. Any thread may call.
 enum Syscalls {
-    /// Calls `body`, again if a signal interrupts it, and returns its result; throws `errno` if the result is negative.
+    /// Calls `body`, repeatedly if signals interrupt it, and returns its result. Throws `errno` if the result is negative.
     ///
     /// Traps for `EBADF` and `EFAULT`: an invalid descriptor or pointer is a bug of Lupine, and continuing could affect a
     /// descriptor of the program.
@@ -26,6 +27,7 @@ enum Syscalls {
         while true {
             #if DEBUG
                 if let fault = SyscallFaults.next(call) {
+                    // Retried, as a real interruption would be.
                     if fault == .interrupted { continue }
                     throw fault
                 }
@@ -45,14 +47,15 @@ enum Syscalls {
         Int32(truncatingIfNeeded: try perform(.socket) { Int(Glibc.socket(domain, type, proto)) })
     }
 
-    /// Starts to connect. Not retried, because an interrupted connect continues in the background, as with `EINPROGRESS`.
+    /// Starts to connect. An interrupted call is not repeated: the connect continues in the background, so `inProgress` is
+    /// thrown.
     static func connect(
         _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
     ) throws(Errno) {
         do {
             _ = try perform(.connect) {
                 let result = unsafe Glibc.connect(descriptor, address, length)
-                // `perform` would retry EINTR.
+                // `perform` would repeat the call after EINTR.
                 if result < 0, errno == EINTR { errno = EINPROGRESS }
                 return Int(result)
             }
@@ -116,8 +119,8 @@ enum Syscalls {
         try perform(.receive) { unsafe recv(descriptor, buffer.baseAddress, buffer.count, flags) }
     }
 
-    /// Receives a datagram and the address of its sender. Returns the datagram's full length, which may exceed the buffer's
-    /// (MSG_TRUNC).
+    /// Receives a datagram and the address of its sender. Returns the datagram's full length (MSG_TRUNC), which may exceed the
+    /// length of the buffer.
     static func receive(
         _ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer,
         from address: UnsafeMutablePointer<sockaddr>, _ length: inout socklen_t
@@ -138,11 +141,11 @@ enum Syscalls {
     }
 
     static func send(
-        _ descriptor: Int32, _ pieces: UnsafeMutableBufferPointer<iovec>, flags: Int32
+        _ descriptor: Int32, _ vectors: UnsafeMutableBufferPointer<iovec>, flags: Int32
     ) throws(Errno) -> Int {
         var message = unsafe msghdr()
-        unsafe message.msg_iov = pieces.baseAddress
-        unsafe message.msg_iovlen = pieces.count
+        unsafe message.msg_iov = vectors.baseAddress
+        unsafe message.msg_iovlen = vectors.count
         return try perform(.send) { unsafe sendmsg(descriptor, &message, flags) }
     }
 
@@ -150,9 +153,11 @@ enum Syscalls {
         _ socket: Int32, from file: Int32, offset: inout Int64, count: Int
     ) throws(Errno) -> Int {
         var position = off_t(offset)
-        let moved = try perform(.sendfile) { unsafe CLupineLinux.sendfile(socket, file, &position, count) }
+        let sentCount = try perform(.sendfile) {
+            unsafe CLupineLinux.sendfile(socket, file, &position, count)
+        }
         offset = Int64(position)
-        return moved
+        return sentCount
     }
 
     static func splice(from: Int32, to: Int32, count: Int, flags: UInt32) throws(Errno) -> Int {
@@ -180,37 +185,42 @@ enum Syscalls {
     }
 
     static func fileSize(_ descriptor: Int32) throws(Errno) -> Int64 {
-        var information = stat()
-        _ = try perform(.size) { unsafe Int(fstat(descriptor, &information)) }
-        return Int64(information.st_size)
+        var status = stat()
+        _ = try perform(.size) { unsafe Int(fstat(descriptor, &status)) }
+        return Int64(status.st_size)
     }
 
-    /// Whether a descriptor is a regular file that belongs to this process's user, has one name, and is inaccessible to all
-    /// others.
+    /// Returns whether a descriptor is a regular file that belongs to this process's user, has one name, and is inaccessible to
+    /// all others.
     static func isPrivateFile(_ descriptor: Int32) throws(Errno) -> Bool {
-        var information = stat()
-        _ = try perform(.size) { unsafe Int(fstat(descriptor, &information)) }
-        return information.st_mode & S_IFMT == S_IFREG && information.st_mode & 0o077 == 0
-            && information.st_uid == geteuid() && information.st_nlink == 1
+        var status = stat()
+        _ = try perform(.size) { unsafe Int(fstat(descriptor, &status)) }
+        let isRegular = status.st_mode & S_IFMT == S_IFREG
+        // The permissions of group and others.
+        let isAccessibleToOthers = status.st_mode & 0o077 != 0
+        return isRegular && !isAccessibleToOthers && status.st_uid == geteuid() && status.st_nlink == 1
     }
 
-    /// Whether a descriptor is a regular file, or a pipe if allowed, that belongs to this process's user and that no other user
-    /// can write to.
+    /// Returns whether a descriptor is a regular file, or a pipe if allowed, that belongs to this process's user and that no
+    /// other user can write to.
     static func isOwnFile(_ descriptor: Int32, orPipe mayBePipe: Bool) throws(Errno) -> Bool {
-        var information = stat()
-        _ = try perform(.size) { unsafe Int(fstat(descriptor, &information)) }
-        let type = information.st_mode & S_IFMT
-        return (type == S_IFREG || mayBePipe && type == S_IFIFO) && information.st_mode & 0o022 == 0
-            && information.st_uid == geteuid()
+        var status = stat()
+        _ = try perform(.size) { unsafe Int(fstat(descriptor, &status)) }
+        let type = status.st_mode & S_IFMT
+        let isAllowedType = type == S_IFREG || (mayBePipe && type == S_IFIFO)
+        // The write permissions of group and others.
+        let isWritableByOthers = status.st_mode & 0o022 != 0
+        return isAllowedType && !isWritableByOthers && status.st_uid == geteuid()
     }
 
-    /// Locks a file until it is closed (`flock`); throws `wouldBlock` if another open file description holds the lock.
+    /// Locks a file until it is closed (`flock`). Throws `wouldBlock` if the file is locked through another open file
+    /// description.
     static func lock(_ descriptor: Int32) throws(Errno) {
         _ = try perform(.lock) { Int(flock(descriptor, LOCK_EX | LOCK_NB)) }
     }
 
-    /// Releases the lock of a file, even if copies of the descriptor exist: otherwise a child process that has been forked and
-    /// has not yet called `exec` would hold the lock.
+    /// Releases the lock of a file, even if copies of the descriptor exist. Closing the descriptor would not suffice: a child
+    /// process that has been forked and has not yet called `exec` has a copy.
     static func unlock(_ descriptor: Int32) throws(Errno) {
         _ = try perform(.lock) { Int(flock(descriptor, LOCK_UN)) }
     }
@@ -228,12 +238,12 @@ enum Syscalls {
         Int32(truncatingIfNeeded: try perform(.duplicate) { Int(lupine_duplicate(descriptor)) })
     }
 
-    /// Duplicates a descriptor of the program. Throws `EINVAL` unless it is open for writing and has a file position.
+    /// Duplicates a descriptor of the program. Throws `invalidArgument` unless it is open for writing and has a file position.
     static func shareForWriting(_ descriptor: Int32) throws(Errno) -> Int32 {
         Int32(truncatingIfNeeded: try perform(.duplicate) { Int(lupine_share_for_writing(descriptor)) })
     }
 
-    /// Blocks until the written bytes are on disk (`fsync`); throws the error of writing them.
+    /// Blocks until the written bytes are on disk (`fsync`). Throws if the file system could not write them.
     static func synchronize(_ descriptor: Int32) throws(Errno) {
         _ = try perform(.synchronize) { Int(fsync(descriptor)) }
     }
@@ -250,22 +260,23 @@ enum Syscalls {
         return ends
     }
 
-    /// Closes a descriptor. Not retried, because Linux has freed the number even if the call is interrupted.
+    /// Closes a descriptor. An interrupted call is not repeated, because Linux frees the number in any case.
     static func close(_ descriptor: Int32) {
         let result = Glibc.close(descriptor)
         precondition(result == 0 || errno != EBADF, "a descriptor was closed twice")
     }
 
-    /// Closes a file that was written, and throws errors: some file systems report only at the close that they could not store
-    /// the file.
+    /// Closes a file that was written, and throws the error of the close. Some file systems report only then that they could not
+    /// store the file.
     static func closeReporting(_ descriptor: Int32) throws(Errno) {
         #if DEBUG
             let fault = SyscallFaults.next(.close)
         #else
             let fault: Errno? = nil
         #endif
-        // Closed even if a fault is injected: the descriptor must not leak.
+        // The file is closed even if a test has injected a fault, so that the descriptor does not leak.
         let result = Glibc.close(descriptor)
+        // Read at once: later calls may change it.
         let number = errno
         precondition(result == 0 || number != EBADF, "a descriptor was closed twice")
         if let fault { throw fault }
@@ -316,7 +327,7 @@ enum Syscalls {
         line.withUTF8 { _ = unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
-    /// Blocks until a descriptor is readable; returns false after `milliseconds`. -1 means no limit.
+    /// Blocks until a descriptor is readable and returns true; returns false after `milliseconds`. -1 means no limit.
     static func waitReadable(_ descriptor: Int32, milliseconds: Int32) throws(Errno) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return try perform(.poll) { unsafe Int(poll(&entry, 1, milliseconds)) } > 0
@@ -324,6 +335,7 @@ enum Syscalls {
 
     // MARK: Time
 
+    /// Returns the time of the monotonic clock.
     static func monotonicNanoseconds() -> Int64 {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)

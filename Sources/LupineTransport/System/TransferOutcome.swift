@@ -4,12 +4,12 @@
 package enum ReadOutcome: Hashable, Sendable {
     /// The number of bytes read, at least one.
     case bytes(Int)
-    /// There are no bytes now. The loop reports when there are.
+    /// There are no bytes to read at present. The loop reports when bytes arrive.
     case wouldBlock
     /// The peer has ended its half, or the file has ended.
     case end
 
-    /// Converts the result of a system call that returns a number of bytes.
+    /// Calls `body`, which makes a system call that returns the number of bytes read, and converts the result.
     static func of(_ body: () throws(Errno) -> Int) throws(Errno) -> ReadOutcome {
         do {
             let count = try body()
@@ -20,17 +20,18 @@ package enum ReadOutcome: Hashable, Sendable {
         }
     }
 
-    /// Lets `body` fill the free part of `output`, which must not be empty: otherwise a count of 0 would look like the end.
+    /// Calls `body`, which reads into the free part of `output`, and converts the result. The free part must not be empty,
+    /// because a count of 0 means the end.
     static func filling(
         _ output: inout OutputSpan<UInt8>,
         _ body: (UnsafeMutableRawBufferPointer) throws(Errno) -> Int
     ) throws(Errno) -> ReadOutcome {
         precondition(output.freeCapacity > 0, "there is no room to read into")
-        return try unsafe output.withUnsafeMutableBufferPointer { buffer, filled throws(Errno) in
-            let free = unsafe UnsafeMutableRawBufferPointer(
-                rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
-            let outcome = try ReadOutcome.of { () throws(Errno) in try unsafe body(free) }
-            if case .bytes(let count) = outcome { filled += count }
+        return try unsafe output.withUnsafeMutableBufferPointer { buffer, initializedCount throws(Errno) in
+            let freePart = unsafe UnsafeMutableRawBufferPointer(
+                rebasing: UnsafeMutableRawBufferPointer(buffer)[initializedCount...])
+            let outcome = try ReadOutcome.of { () throws(Errno) in try unsafe body(freePart) }
+            if case .bytes(let count) = outcome { initializedCount += count }
             return outcome
         }
     }
@@ -40,10 +41,10 @@ package enum ReadOutcome: Hashable, Sendable {
 package enum WriteOutcome: Hashable, Sendable {
     /// The number of bytes accepted, perhaps fewer than were offered.
     case bytes(Int)
-    /// No byte was accepted. The loop reports when the descriptor becomes writable.
+    /// The kernel accepted no byte. The loop reports when the descriptor becomes writable.
     case wouldBlock
 
-    /// Converts the result of a system call that returns a number of bytes.
+    /// Calls `body`, which makes a system call that returns the number of bytes accepted, and converts the result.
     static func of(_ body: () throws(Errno) -> Int) throws(Errno) -> WriteOutcome {
         do {
             return .bytes(try body())

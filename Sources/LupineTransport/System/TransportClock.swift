@@ -16,7 +16,7 @@ package struct MonotonicClock: TransportClock {
     package func now() -> Instant { Instant(nanoseconds: Syscalls.monotonicNanoseconds()) }
 }
 
-/// Conversions to the standard library's `Duration`; all arithmetic saturates.
+/// Arithmetic with the standard library's `Duration`. All operations saturate instead of overflowing.
 extension Instant {
     /// Returns this instant moved by `duration`.
     package func advanced(by duration: Duration) -> Instant { self + Interval(duration) }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// An eventfd that ends a loop's wait. Any thread may signal it.
+/// An eventfd that ends the wait of a loop or of another thread. Any thread may signal it.
 ///
 /// The descriptor is closed when the last reference is released, so that no thread writes to a descriptor that has been closed
 /// and reused.
 final class WakeUp: Sendable {
-    /// Watched by the loop's poller.
+    /// The eventfd, which the waiting thread watches.
     let descriptor: Descriptor
 
     init() throws(Errno) { descriptor = Descriptor(adopting: try Syscalls.eventfd()) }
 
     /// Ends the loop's current wait, or its next one.
     func signal() {
-        // Fails only if the counter is full; then the loop is being woken anyway.
+        // Fails only if the counter is full; an earlier signal then wakes the waiting thread.
         _ = try? Syscalls.signal(eventfd: descriptor.rawValue)
     }
 }

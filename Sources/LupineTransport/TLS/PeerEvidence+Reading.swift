@@ -2,19 +2,20 @@
 
 package import LupineTLS
 
-/// Completes the evidence on a peer that was accepted without reading the roots, without blocking the loop that needs it.
+/// Completes the evidence about a peer that was accepted before the root certificates were read. The reading blocks no loop.
 extension PeerEvidence {
-    /// Reads the roots on a worker thread and then calls `done` on the loop. If they cannot be read, the chain passes no later
-    /// evaluation.
-    package func readRoots(backOn loop: EventLoop, _ done: @escaping @Sendable () -> Void) {
+    /// Reads the roots on a worker thread and then calls `completion` on the loop. If the roots cannot be read, the peer's chain
+    /// passes no later evaluation.
+    package func readRoots(backOn loop: EventLoop, _ completion: @escaping @Sendable () -> Void) {
         let work: @Sendable () -> Void = { [self] in
             readRoots()
-            _ = loop.execute(done)
+            // The result is ignored: if the loop has ended, nobody waits for the roots.
+            _ = loop.execute(completion)
         }
         let pool = WorkerPool.trust
         switch pool.submit(pool.newTicket(), work) {
         case .running, .queued: break
-        // Reads on this thread, although that blocks it: no worker is available.
+        // If no worker thread is available, the calling thread reads the roots, although that blocks it.
         case .allHung, .noThread: work()
         }
     }

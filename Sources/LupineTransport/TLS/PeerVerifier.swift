@@ -5,16 +5,17 @@ package import LupineTLS
 /// Answers the questions of a TLS handshake on behalf of one exchange: whether the peer is trusted, and which client certificate
 /// to present if the peer requests one.
 ///
-/// If an exchange has a verifier (`ExchangeOptions.verifier`) and the origin's profile asks questions, the exchange is bound to
-/// the new connection as soon as the peer's chain has arrived: the exchange runs on that connection and no other, and a
-/// rejection fails only this exchange. The pool leases an established connection to the exchange without a question, unless a
-/// client certificate from an answer was presented there: such a connection ends with the exchange that it was opened for.
+/// If an exchange has a verifier (`ExchangeOptions.verifier`) and the origin's profile asks questions, a new connection binds the
+/// exchange as soon as the peer's chain has arrived. The exchange then runs on that connection and no other, and a rejection
+/// fails only this exchange. The pool leases an established connection to an exchange without asking its verifier, with one
+/// exception: a connection on which a client certificate from an answer was presented ends with the exchange that it was opened
+/// for.
 ///
-/// The methods are called on a loop and must not block. Each `reply` is called once, from any thread; without an answer, the peer
-/// is rejected and no client certificate is presented.
+/// A loop calls the methods, so they must not block. A verifier calls each `reply` once, from any thread. If it releases `reply`
+/// without a call, the peer is rejected, or no client certificate is presented.
 ///
-/// Which component of the program gives an answer, such as a task's delegate or the session's, is known only once it has done so.
-/// Each answer therefore names the profile that the connection belongs to after it; nil leaves the profile unchanged. After the
+/// Only the answer shows which component of the program has given it, such as a task's delegate or the session's. Each answer
+/// therefore names the TLS profile that the connection belongs to afterwards; nil leaves the profile unchanged. After the
 /// handshake a connection belongs to its last profile: the pool leases it, and new connections resume its sessions, under that
 /// profile only.
 package protocol PeerVerifier: AnyObject, Sendable {
@@ -22,25 +23,26 @@ package protocol PeerVerifier: AnyObject, Sendable {
     func judge(
         _ peer: PeerTrust, host: String, port: UInt16, under profile: TLSProfile,
         reply: @escaping @Sendable (PeerVerdict, TLSProfile?) -> Void)
-    /// Returns whether `judge` would certainly leave the decision on this host to the profile's evaluator, without asking the
-    /// delegate. The pool may then lease an established connection to another host without a question, if the evaluator has
-    /// accepted its server for this host too.
+    /// Returns whether `judge` would certainly leave the decision about this host to the profile's evaluator, without asking the
+    /// delegate. The pool may then lease a connection that was opened for another host, if the evaluator has accepted its peer
+    /// for this host too.
     func acceptsByDefault(host: String, port: UInt16) -> Bool
-    /// Chooses the client certificate for a connection that now belongs to `profile`. The peer has been accepted before.
+    /// Chooses the client certificate for a connection whose peer has been accepted. `profile` is the one that the connection
+    /// belongs to after that answer.
     func identify(
         for request: TLSIdentityRequest, host: String, port: UInt16, under profile: TLSProfile,
         reply: @escaping @Sendable (IdentityAnswer, TLSProfile?) -> Void)
 }
 
-/// A verdict on a peer.
+/// The decision of a `PeerVerifier` about a peer.
 package enum PeerVerdict: Hashable, Sendable {
     /// The peer is trusted, whatever its chain is.
     case accepted
-    /// The peer is trusted without checks, or although its chain has not passed them.
+    /// The peer is trusted without a check of its chain, or although the chain has not passed the checks.
     case acceptedUnchecked
     /// The peer is not trusted.
     case refused(TrustFailure)
-    /// The profile's evaluator decides.
+    /// The verifier leaves the decision to the profile's evaluator.
     case byDefault
     /// The exchange was cancelled.
     case cancelled
@@ -56,9 +58,9 @@ package enum IdentityAnswer: Hashable, Sendable {
     case cancelled
 }
 
-/// The questions that a connection under a profile asks the exchange that it is opened for.
+/// The questions that a handshake under a profile asks the exchange for which the connection is opened.
 package enum PeerQuestions: Hashable, Sendable {
-    /// None: the evaluator and the configuration decide.
+    /// No question: the profile's evaluator and configuration decide.
     case none
     /// Whether the peer is trusted.
     case trust
@@ -70,6 +72,6 @@ package enum PeerQuestions: Hashable, Sendable {
 enum PeerClaim {
     /// An exchange is now bound to the connection; the value is its verifier, if it has one.
     case claimed((any PeerVerifier)?)
-    /// No exchange waits for the connection any more: the dial is being cancelled.
+    /// No exchange waits for the connection, because the pool is cancelling the dial.
     case abandoned
 }

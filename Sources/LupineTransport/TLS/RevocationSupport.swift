@@ -2,14 +2,13 @@
 
 package import LupineTLS
 
-/// What a trust evaluation uses to check whether certificates are revoked: a fetcher, a cache, and the time limit for one
-/// connection.
+/// The means of a trust evaluation to check whether certificates are revoked: a fetcher, a cache, and a time limit.
 package struct RevocationSupport: Sendable {
     /// Fetches OCSP responses and CRLs; nil to fetch none.
     package var fetcher: (any RevocationFetcher)?
-    /// Caches answers.
+    /// Caches answers about certificates; nil for no cache.
     package var cache: (any RevocationCaching)?
-    /// The total time for which one evaluation may fetch.
+    /// The limit of the total time that the fetches of one evaluation take.
     package var timeout: Duration
 
     /// Creates support with this fetcher, cache and time limit.
@@ -25,13 +24,13 @@ package struct RevocationSupport: Sendable {
     /// Support without fetcher and cache: an evaluation uses only what the peer itself has sent.
     package static let none = RevocationSupport()
 
-    /// The access to fetcher and cache for an evaluation that begins now.
+    /// The access to fetcher and cache for an evaluation that begins now. Each use sets a new deadline.
     var access: RevocationAccess {
         RevocationAccess(fetcher: fetcher, deadline: .now.advanced(by: timeout), cache: cache)
     }
 
-    /// Returns the access for an evaluation on the calling thread. On a loop's thread nothing is fetched, whatever `mayFetch` is,
-    /// because fetching blocks.
+    /// Returns the access for an evaluation on the calling thread. It allows only the cache if `mayFetch` is false, or on a
+    /// loop's thread, because fetching blocks.
     package func access(mayFetch: Bool) -> RevocationAccess {
         mayFetch && !NativeThread.isLoop ? access : .cached(cache)
     }

@@ -2,7 +2,7 @@
 
 import LupineTLS
 
-/// The peer of a TLS session, within one profile: a session resumes only connections to the same peer.
+/// The key of the TLS sessions that a profile stores: a session resumes only connections to the same peer.
 package struct SessionPeer: Hashable, Sendable {
     /// The host name of the handshake, in lower case.
     let host: String
@@ -12,22 +12,23 @@ package struct SessionPeer: Hashable, Sendable {
     let proxy: ProxyServer?
 }
 
-/// Stores the sessions that a connection receives for later connections.
+/// Stores the sessions that a connection receives, so that later connections can resume them.
 struct SessionSaver {
+    /// The profile that stores them.
     let profile: TLSProfile
     let peer: SessionPeer
-    /// The time until which the verdict on the peer's chain also holds for resumed connections; nil if each has to be evaluated
-    /// again.
+    /// The time until which the verdict on the peer's chain also holds for resumed connections; nil if the chain has to be
+    /// evaluated again for each.
     let acceptedUntil: UnixTime?
     /// The evidence of the handshake.
     let evidence: PeerEvidence
 
     /// Stores the sessions in the profile, together with the verdict and the evidence.
-    func keep(_ sessions: [TLSSession]) {
+    func store(_ sessions: [TLSSession]) {
         for var session in sessions {
             session.acceptedUntil = acceptedUntil
             session.evidence = evidence
-            profile.keep(session, for: peer)
+            profile.store(session, for: peer)
         }
     }
 }

@@ -2,13 +2,16 @@
 
 package import LupineTLS
 
-/// The TLS configuration and the trust evaluator of connections, and the sessions that they share: the TLS half of a pool key.
+/// The TLS configuration and the trust evaluator of connections, and the sessions that they share: the TLS half of a pool key
+/// (`Origin`).
 ///
-/// Profiles are compared by identity. The pool never leases a connection under another profile, and a session is only resumed
-/// under its own profile. `TLSProfiles` interns profiles, so that equal settings share connections. Any thread may use a profile.
+/// Profiles are compared by identity. The pool never leases a connection under another profile, and connections only resume
+/// sessions of their own profile. `TLSProfiles` returns the same profile for equal settings, so that they share connections. Any
+/// thread may use a profile.
 package final class TLSProfile: Sendable {
-    /// Chooses the client certificate for a server that requests one. Called on a loop; `reply` is called once, from any thread,
-    /// with nil for none. A reply that is dropped counts as nil.
+    /// Chooses the client certificate for a server that requests one. The transport calls the closure on a loop. The
+    /// closure must call `reply` once, from any thread, with nil for no certificate. If it releases `reply` without a call, no
+    /// certificate is presented.
     package typealias IdentitySource =
         @Sendable (
             _ request: TLSIdentityRequest, _ host: String, _ port: UInt16,
@@ -25,19 +28,20 @@ package final class TLSProfile: Sendable {
     package let trust: TrustEvaluator
     /// The means for checking revocation.
     let revocation: RevocationSupport
-    /// Chooses the client certificate; nil to present the identity of the configuration.
+    /// Chooses the client certificate; nil to present the one of the configuration.
     let identitySource: IdentitySource?
     /// The questions that a connection asks the exchange that it is opened for.
     package let questions: PeerQuestions
-    /// Called with each rejected peer; nil if the layer above does not need to know.
+    /// Called with each rejected peer; nil if the layer above does not need this.
     let refusalHandler: RefusalHandler?
-    /// A value of the layer above, by which it recognises the profile.
+    /// A value by which the layer above recognises the profile; the transport ignores it.
     package let label: (any Sendable)?
     /// The configuration with its OpenSSL context; profiles with equal configurations share it.
     let settings: TLSSettings
+    /// The sessions that connections under this profile have received.
     private let sessions = Lock(TLSSessionCache<SessionPeer>())
 
-    /// Creates a profile. Files are loaded when the first connection is opened.
+    /// Creates a profile. The files that the configuration names are loaded for the first connection.
     package convenience init(
         _ configuration: TLSConfiguration, trust: TrustEvaluator, revocation: RevocationSupport = .none,
         identitySource: IdentitySource? = nil, questions: PeerQuestions = .none,
@@ -74,10 +78,11 @@ package final class TLSProfile: Sendable {
     }
 
     /// Whether peers are certainly evaluated with the configured roots, which must then be loaded before a connection is opened.
-    /// False if the profile has questions: the answer of the exchange may not need the roots.
+    /// False if the profile asks the exchange: its answer may make the roots unnecessary.
     var needsRoots: Bool { questions == .none && trust.needsRoots }
 
-    /// The name of the loaded roots (`TrustRoots.name`) or, before they are loaded, the name for their files as they are now.
+    /// The name of the loaded roots (`TrustRoots.name`). Before they are loaded, the name that the present contents of their
+    /// files would give.
     package var rootsName: String {
         settings.context(withRoots: false)?.store.name ?? configuration.roots.name
     }
@@ -85,9 +90,9 @@ package final class TLSProfile: Sendable {
     /// The OpenSSL context for connections; nil until it is loaded.
     var context: TLSClientContext? { settings.context(withRoots: needsRoots) }
 
-    /// Loads the context for connections unless it is loaded. Calls `done` before it returns, or later on a worker thread.
-    func prepare(_ done: @escaping @Sendable (TLSSettings.Answer) -> Void) {
-        settings.make(withRoots: needsRoots, done)
+    /// Loads the context for connections unless it is loaded. Calls `completion` before it returns, or later on a worker thread.
+    func loadContext(_ completion: @escaping @Sendable (TLSSettings.Answer) -> Void) {
+        settings.loadContext(withRoots: needsRoots, completion)
     }
 
     /// Returns a session to resume a connection to `peer`; removes it if it may be offered only once.
@@ -102,7 +107,7 @@ package final class TLSProfile: Sendable {
     }
 
     /// Stores a session of a connection to `peer`.
-    func keep(_ session: TLSSession, for peer: SessionPeer) {
+    func store(_ session: TLSSession, for peer: SessionPeer) {
         sessions.withLock { $0.put(session, for: peer) }
     }
 }

@@ -2,12 +2,13 @@
 
 package import LupineTLS
 
-/// The profiles of one client. Equal settings give the same profile, so that requests with equal settings share connections and
-/// sessions, and requests with different settings never do.
+/// The TLS profiles of one client. Equal settings give the same profile, so that requests with equal settings share connections
+/// and sessions, and requests with different settings never do.
 ///
-/// The number of profiles is limited: a program that creates a new evaluator for every request gets a new profile each time, and
-/// the least recently used profile is removed; its connections continue. Any thread may call.
+/// The number of profiles is limited, because a program that creates a new evaluator for every request gets a new profile each
+/// time. Beyond the limit, the least recently used profile is removed; its connections continue. Any thread may call.
 package final class TLSProfiles: Sendable {
+    /// The settings that a profile belongs to.
     private struct Key: Hashable, Sendable {
         let configuration: TLSConfiguration
         let trust: TrustEvaluator
@@ -15,13 +16,14 @@ package final class TLSProfiles: Sendable {
 
     private struct Entry: Sendable {
         let profile: TLSProfile
+        /// The value of `State.useCount` at the latest look-up of the profile.
         var lastUse: UInt64
     }
 
     private struct State {
         var entries: [Key: Entry] = [:]
-        /// The number of look-ups so far: the clock of `Entry.lastUse`.
-        var uses: UInt64 = 0
+        /// The number of look-ups so far, which orders the values of `Entry.lastUse`.
+        var useCount: UInt64 = 0
     }
 
     private let revocation: RevocationSupport
@@ -40,25 +42,25 @@ package final class TLSProfiles: Sendable {
         let key = Key(configuration: configuration, trust: trust)
         // The removed entry is released outside of the lock: its evaluator may retain objects of the program.
         let (profile, _) = state.withLock { [revocation, limit] state -> (TLSProfile, Entry?) in
-            state.uses &+= 1
-            let uses = state.uses
+            state.useCount &+= 1
+            let use = state.useCount
             if let entry = state.entries[key] {
-                state.entries[key]?.lastUse = uses
+                state.entries[key]?.lastUse = use
                 return (entry.profile, nil)
             }
-            var removed: Entry?
+            var removedEntry: Entry?
             // Profiles that differ only in the evaluator share the loaded context.
             let settings =
                 state.entries.first { $0.key.configuration == configuration }?.value.profile.settings
                 ?? TLSSettings(configuration)
             if state.entries.count >= limit,
-                let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse })?.key
+                let leastRecent = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse })?.key
             {
-                removed = state.entries.removeValue(forKey: oldest)
+                removedEntry = state.entries.removeValue(forKey: leastRecent)
             }
             let profile = TLSProfile(settings, trust: trust, revocation: revocation, identitySource: nil)
-            state.entries[key] = Entry(profile: profile, lastUse: uses)
-            return (profile, removed)
+            state.entries[key] = Entry(profile: profile, lastUse: use)
+            return (profile, removedEntry)
         }
         return profile
     }

@@ -2,8 +2,8 @@
 
 import LupineTLS
 
-/// A TLS configuration and its OpenSSL context, which is made for the first connection. The roots are read for the first
-/// connection whose peer is evaluated with them.
+/// A TLS configuration and its OpenSSL context. The context is made for the first connection. The roots (the root certificates)
+/// are read for the first connection whose peer is evaluated with them.
 ///
 /// Loading reads files, so it runs on a worker thread, once for all waiting callers. A failure is not stored: the next caller
 /// tries again, because a missing file may exist by then. Profiles with the same configuration share these settings. Any thread
@@ -18,9 +18,10 @@ package final class TLSSettings: Sendable {
     /// A caller that waits for the context and, if `withRoots`, for its roots.
     private struct Waiter: Sendable {
         let withRoots: Bool
-        let done: @Sendable (Answer) -> Void
+        let completion: @Sendable (Answer) -> Void
     }
 
+    /// The states; an arrow names the states that may follow.
     private enum State: Sendable {
         case new  // → making
         /// A thread makes the context.
@@ -30,7 +31,7 @@ package final class TLSSettings: Sendable {
         case made(TLSClientContext)  // → reading
     }
 
-    /// The next step of a new caller.
+    /// What a new caller has to do.
     private enum Admission {
         /// The context is complete; use it.
         case ready(TLSClientContext)
@@ -54,18 +55,18 @@ package final class TLSSettings: Sendable {
         return context
     }
 
-    /// Makes the context and, if `withRoots`, reads its roots, unless that has been done. Calls `done` before it returns, or
-    /// later on a worker thread.
-    func make(withRoots: Bool, _ done: @escaping @Sendable (Answer) -> Void) {
-        let waiter = Waiter(withRoots: withRoots, done: done)
+    /// Makes the context and, if `withRoots`, reads its roots, unless that has been done. Calls `completion` before it returns,
+    /// or later on a worker thread.
+    func loadContext(withRoots: Bool, _ completion: @escaping @Sendable (Answer) -> Void) {
+        let waiter = Waiter(withRoots: withRoots, completion: completion)
         switch state.withLock({ Self.admit(&$0, waiter) }) {
-        case .ready(let context): done(.success(context))
+        case .ready(let context): completion(.success(context))
         case .isLoading: break
         case .mustLoad:
             let pool = WorkerPool.trust
             switch pool.submit(pool.newTicket(), { self.load() }) {
             case .running, .queued: break
-            // Loads on this thread, although that blocks it: no worker is available.
+            // If no worker thread is available, the calling thread loads the context, although that blocks it.
             case .allHung, .noThread: load()
             }
         }
@@ -100,11 +101,13 @@ package final class TLSSettings: Sendable {
                 answer = .success(try TLSClientContext(configuration))
             } catch { answer = .failure(error) }
             context = try? answer.get()
-            // Callers that do not need the roots get the context now.
-            for waiter in state.withLock({ Self.contextMade(&$0, answer) }) { waiter.done(answer) }
+            // Callers that do not need the roots get the context before these are read.
+            let waiters = state.withLock { Self.contextMade(&$0, answer) }
+            for waiter in waiters { waiter.completion(answer) }
         }
-        // In any other state, no caller waits for the roots.
-        guard let context, state.withLock({ if case .reading = $0 { true } else { false } }) else { return }
+        // In any other state than `reading`, no caller waits for the roots.
+        let mustRead = state.withLock { if case .reading = $0 { true } else { false } }
+        guard let context, mustRead else { return }
         let answer: Answer
         do throws(TLSError) {
             try context.loadRoots()
@@ -115,11 +118,11 @@ package final class TLSSettings: Sendable {
             state = .made(context)
             return waiters
         }
-        for waiter in waiters { waiter.done(answer) }
+        for waiter in waiters { waiter.completion(answer) }
     }
 
-    /// Stores the context that was made, and returns the callers that get the answer now; the others wait for the roots. A
-    /// failure is not stored: all callers get it.
+    /// Stores the context that was made. Returns the callers that can get the answer; the others still wait for the roots. A
+    /// failure is not stored, and all callers get it.
     private static func contextMade(_ state: inout State, _ answer: Answer) -> [Waiter] {
         guard case .making(let waiters) = state else { return [] }
         guard case .success(let context) = answer else {
@@ -127,8 +130,8 @@ package final class TLSSettings: Sendable {
             return waiters
         }
         let isLoaded = context.store.isLoaded
-        let remaining = waiters.filter { $0.withRoots && !isLoaded }
-        state = remaining.isEmpty ? .made(context) : .reading(context, remaining)
+        let waitersForRoots = waiters.filter { $0.withRoots && !isLoaded }
+        state = waitersForRoots.isEmpty ? .made(context) : .reading(context, waitersForRoots)
         return waiters.filter { !$0.withRoots || isLoaded }
     }
 }

@@ -2,21 +2,22 @@
 
 import LupineTLS
 
-/// Evaluates one peer with an evaluator, without blocking a loop.
+/// Decides with an evaluator whether one peer is trusted, without blocking a loop.
 ///
 /// Checks that only compute run on the loop. Fetches of revocation data run on a worker thread. A check of the program, which may
-/// block, runs on the loop group's callout threads and may answer at any time on any thread. The driver is confined to its loop.
-/// It calls `report` once, perhaps before `start` returns, unless it is cancelled.
+/// block, runs on the loop group's callout threads (`CalloutThreads`) and may answer at any time on any thread. The driver is
+/// confined to its loop. It calls `report` once, perhaps before `start` returns, unless `cancel` is called first.
 final class TrustEvaluationDriver {
     typealias Verdict = Result<TrustVerdict, TrustFailure>
 
     private var evaluation: TrustEvaluation
     private let revocation: RevocationSupport
     private let loop: EventLoop
+    /// Nil once it has been called, and after `cancel`.
     private var report: ((Verdict) -> Void)?
-    /// The number of questions to other threads so far, so that a late answer to an earlier question is ignored.
-    private var questions = 0
-    /// Work submitted to another thread, to be withdrawn on cancellation.
+    /// The number of questions to other threads so far, by which the driver recognizes a late answer to an earlier question.
+    private var questionCount = 0
+    /// The work that other threads have been given, which `cancel` withdraws.
     private var pendingJob = PendingJob.none
 
     private enum PendingJob {
@@ -37,7 +38,7 @@ final class TrustEvaluationDriver {
     /// Starts the evaluation.
     func start() { perform(evaluation.resume(revocation: .cached(revocation.cache))) }
 
-    /// Cancels the evaluation; `report` is not called any more.
+    /// Cancels the evaluation; `report` is not called afterwards.
     func cancel() {
         report = nil
         switch pendingJob {
@@ -53,7 +54,7 @@ final class TrustEvaluationDriver {
         guard report != nil else { return }
         switch step {
         case .finished(let verdict):
-            // `cancel` clears the property, so that no second report can follow; no job is pending now.
+            // `cancel` sets the property to nil, so that no second report can follow. No job is pending here.
             let report = report
             cancel()
             report?(verdict)
@@ -62,9 +63,9 @@ final class TrustEvaluationDriver {
         }
     }
 
-    /// Runs a check of the program when a callout thread is free. Meanwhile the time-outs of the waiting exchange run.
+    /// Runs a check of the program once a callout thread is free. The time-outs of the waiting exchange run meanwhile.
     private func ask(_ check: CustomTrustCheck, about trust: PeerTrust) {
-        let reply = reply(unanswered: Self.refused("the evaluation was given up")) { driver, answer in
+        let reply = reply(default: Self.refused("the evaluation was given up")) { driver, answer in
             driver.pendingJob = .none
             driver.perform(
                 driver.evaluation.answer(answer, revocation: .cached(driver.revocation.cache)))
@@ -83,10 +84,10 @@ final class TrustEvaluationDriver {
 
     /// Continues the evaluation on a worker thread, where it may fetch revocation data.
     private func continueOnWorker() {
-        /// The next step, and the evaluation in its new state; nil if the worker has not changed it.
-        typealias Step = (evaluation: TrustEvaluation?, step: TrustEvaluation.Step)
-        func failed(_ reason: String) -> Step { (nil, .finished(Self.refused(reason))) }
-        let reply = reply(unanswered: failed("the evaluation was given up")) { driver, answer in
+        /// The evaluation after the work, or nil if the worker has not changed it; and the next step.
+        typealias WorkerAnswer = (evaluation: TrustEvaluation?, step: TrustEvaluation.Step)
+        func failed(_ reason: String) -> WorkerAnswer { (nil, .finished(Self.refused(reason))) }
+        let reply = reply(default: failed("the evaluation was given up")) { driver, answer in
             driver.pendingJob = .none
             if let evaluation = answer.evaluation { driver.evaluation = evaluation }
             driver.perform(answer.step)
@@ -111,17 +112,19 @@ final class TrustEvaluationDriver {
         .failure(.refused(reason))
     }
 
-    /// Returns a reply that delivers its answer on the loop.
+    /// Returns a reply that delivers its answer, or the default answer, on the loop. It ignores a late answer: one that comes
+    /// after the driver has reported, or after it has asked another question.
     private func reply<Answer: Sendable>(
-        unanswered: Answer, _ deliver: @escaping @Sendable (TrustEvaluationDriver, Answer) -> Void
+        default defaultAnswer: Answer, _ deliver: @escaping @Sendable (TrustEvaluationDriver, Answer) -> Void
     ) -> LoopReply<Answer> {
         let bound = LoopBound(self, on: loop)
-        questions += 1
-        let question = questions
-        return LoopReply(unanswered: unanswered) { [loop] answer in
+        questionCount += 1
+        let number = questionCount
+        return LoopReply(default: defaultAnswer) { [loop] answer in
+            // The result is ignored: if the loop has ended, nobody waits for the verdict.
             _ = loop.execute {
                 let driver = bound.value
-                guard driver.report != nil, driver.questions == question else { return }
+                guard driver.report != nil, driver.questionCount == number else { return }
                 deliver(driver, answer)
             }
         }

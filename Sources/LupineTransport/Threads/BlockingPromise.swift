@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// A value that one thread sets and another blocks for. It is for callers outside the loops that cannot use a callback.
+/// A value that one thread sets, and for which another thread waits by blocking. For callers outside of the loops that cannot use
+/// a callback.
 ///
-/// Any thread may set the value, once; later values are dropped. A loop must not wait here, because the thread that sets the
+/// Any thread may set the value, once; later values are dropped. A loop must not wait for it, because the thread that sets the
 /// value might need the loop.
 final class BlockingPromise<Value: Sendable>: Sendable {
     private let value = Lock<Value?>(nil)
@@ -28,12 +29,12 @@ final class BlockingPromise<Value: Sendable>: Sendable {
     {
         precondition(!NativeThread.isLoop, "an event loop may not wait")
         while true {
-            if let fulfilled = value.withLock({ $0 }) { return fulfilled }
-            let left = (deadline - clock.now()).nanoseconds
-            guard left > 0 else { return nil }
-            // Whether or not it became readable, the loop checks the value. The time is rounded up to whole milliseconds.
+            if let value = value.withLock({ $0 }) { return value }
+            let remaining = (deadline - clock.now()).nanoseconds
+            guard remaining > 0 else { return nil }
+            // The result is ignored: the next iteration checks the value in any case. The time is rounded up to milliseconds.
             _ = try Syscalls.waitReadable(
-                wakeUp.descriptor.rawValue, milliseconds: Int32(clamping: (left - 1) / 1_000_000 + 1))
+                wakeUp.descriptor.rawValue, milliseconds: Int32(clamping: (remaining - 1) / 1_000_000 + 1))
         }
     }
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 
 /// The threads on which a group of loops calls code of the program that may block, such as `TrustEvaluator.custom`. They are few,
-/// started when first needed, and end with the group.
+/// start when they are first needed, and end with the group.
 ///
-/// Each call occupies one thread. While all threads are occupied, further calls wait in order: the callers' time-outs run on the
-/// loops meanwhile, and a call that is withdrawn before it begins is never made. Unlike the threads of `WorkerPool` these are
-/// joined: the group's shutdown waits for calls that have begun, so that no code of the program runs for a group that has ended.
-/// The pools are also separate because a program that blocks here must not delay look-ups or fetches for certificates. Any thread
-/// may call.
+/// Each call occupies one thread. While all threads are occupied, further calls wait in order. The time-outs of the callers run
+/// on the loops meanwhile; a call that is withdrawn before it begins is never made.
+///
+/// Unlike the threads of `WorkerPool`, these are joined: the group's shutdown waits for calls that have begun, so that no code of
+/// the program runs for a group that has ended. The two are also separate because a program that blocks here must not delay name
+/// look-ups or fetches for certificates. Any thread may call.
 final class CalloutThreads: Sendable {
     typealias Ticket = WorkQueue.Ticket
 
@@ -15,9 +16,10 @@ final class CalloutThreads: Sendable {
         var nextTicket: Ticket = 0
         var queue = WorkQueue()
         /// The number of threads that run or are being started.
-        var threads = 0
+        var threadCount = 0
         /// The number of calls in progress.
-        var running = 0
+        var runningCount = 0
+        /// Whether the shutdown has begun.
         var hasEnded = false
         /// Called when all threads have returned.
         var onEnd: [@Sendable () -> Void] = []
@@ -25,8 +27,8 @@ final class CalloutThreads: Sendable {
 
     private struct Handles {
         /// The threads that have not been joined.
-        var started: [NativeThread.Handle] = []
-        /// Whether the threads have been joined; no further one may start.
+        var unjoined: [NativeThread.Handle] = []
+        /// Whether the threads have been joined; no further thread may start then.
         var isJoined = false
     }
 
@@ -34,9 +36,9 @@ final class CalloutThreads: Sendable {
     let limit: Int
     private let name: String
     private let state = Lock(State())
-    /// Held while starting and joining, so that no thread is started after the join.
+    /// The lock is held while a thread is started and while the threads are joined, so that none is started after the join.
     private let handles = Lock(Handles())
-    /// Signalled once for each piece of work, and at the end once for each thread.
+    /// The threads wait for it. It is signalled once for each submitted closure, and at the shutdown once for each thread.
     private let semaphore = Semaphore()
 
     /// Creates a pool of at most `limit` threads called `name`; none is started yet.
@@ -47,7 +49,7 @@ final class CalloutThreads: Sendable {
     }
 
     /// The number of waiting and of running calls.
-    var load: (waiting: Int, running: Int) { state.withLock { ($0.queue.count, $0.running) } }
+    var load: (waiting: Int, running: Int) { state.withLock { ($0.queue.count, $0.runningCount) } }
 
     /// Returns a ticket for `submit`.
     func newTicket() -> Ticket {
@@ -57,17 +59,17 @@ final class CalloutThreads: Sendable {
         }
     }
 
-    /// Runs `work` on one of the threads when one is free. Drops it after the shutdown began. Throws if no thread is running and
-    /// none can be started.
+    /// Runs `work` on one of the threads once one is free. If the shutdown has begun, drops `work` without an error. Throws if no
+    /// thread is running and none can be started.
     func submit(_ ticket: Ticket, _ work: @escaping @Sendable () -> Void) throws(Errno) {
         let needsThread = state.withLock { [limit] state in
-            // The work is dropped; a thread that the signal below wakes finds nothing, and ends.
+            // The work is dropped. A thread that the signal below wakes finds no work, and ends.
             if state.hasEnded { return false }
             state.queue.append(ticket, work)
-            // Threads that wait for a signal, or are being started for work in the queue.
-            let free = state.threads - state.running
-            guard state.queue.count > free, state.threads < limit else { return false }
-            state.threads += 1
+            // The threads that wait for a signal, or are being started for work in the queue.
+            let freeCount = state.threadCount - state.runningCount
+            guard state.queue.count > freeCount, state.threadCount < limit else { return false }
+            state.threadCount += 1
             return true
         }
         semaphore.signal()
@@ -80,21 +82,22 @@ final class CalloutThreads: Sendable {
         _ = state.withLock { $0.queue.remove(ticket) }
     }
 
-    /// Starts a thread that `submit` has counted. If that fails and no other thread is running, drops the work and throws.
+    /// Starts a thread, which `submit` has counted in `threadCount`. If that fails and there is no other thread, drops the
+    /// waiting work and throws.
     private func startThread() throws(Errno) {
         do throws(Errno) {
             try handles.withLock { [name] handles throws(Errno) in
-                // If the group has ended meanwhile, the work was dropped.
+                // If the group has ended meanwhile, the shutdown has dropped the work.
                 if handles.isJoined { return }
-                handles.started.append(try NativeThread.start(name: name) { self.run() })
+                handles.unjoined.append(try NativeThread.start(name: name) { self.run() })
             }
         } catch {
-            // The other threads will run the work, if there are any.
-            let dropped = state.withLock { state -> WorkQueue? in
-                state.threads -= 1
-                return state.threads == 0 ? Self.removeQueue(from: &state) : nil
+            // If there are other threads, they will run the work. The dropped work is released outside the lock.
+            let droppedWork = state.withLock { state -> WorkQueue? in
+                state.threadCount -= 1
+                return state.threadCount == 0 ? Self.removeQueue(from: &state) : nil
             }
-            if dropped != nil { throw error }
+            if droppedWork != nil { throw error }
         }
     }
 
@@ -105,9 +108,9 @@ final class CalloutThreads: Sendable {
         return queue
     }
 
-    /// The result of one signal.
+    /// What a thread has done after one signal.
     private enum SignalOutcome {
-        /// A call was made.
+        /// It has made a call.
         case called
         /// The queue is empty: the work that the signal was for has been withdrawn.
         case nothing
@@ -120,7 +123,7 @@ final class CalloutThreads: Sendable {
         while true {
             semaphore.wait()
             switch callNext() {
-            case .called: state.withLock { $0.running -= 1 }
+            case .called: state.withLock { $0.runningCount -= 1 }
             case .nothing: break
             case .end(let callbacks):
                 for callback in callbacks { callback() }
@@ -129,17 +132,17 @@ final class CalloutThreads: Sendable {
         }
     }
 
-    /// Makes the next call. A separate function, so that the work's captured values are released when it returns: the program may
-    /// wait for their `deinit`.
+    /// Makes the next call, if there is one. This is a separate function so that the values that the work has captured are
+    /// released when it returns: the program may wait for their `deinit`.
     private func callNext() -> SignalOutcome {
         let (next, outcome) = state.withLock { state -> (WorkQueue.Work?, SignalOutcome) in
             if let next = state.queue.popFirst() {
-                state.running += 1
+                state.runningCount += 1
                 return (next.work, .called)
             }
             guard state.hasEnded else { return (nil, .nothing) }
-            state.threads -= 1
-            return (nil, .end(state.threads == 0 ? state.onEnd : []))
+            state.threadCount -= 1
+            return (nil, .end(state.threadCount == 0 ? state.onEnd : []))
         }
         next?()
         return outcome
@@ -149,21 +152,22 @@ final class CalloutThreads: Sendable {
 
     /// Drops the waiting work and lets the threads end as soon as the program's code returns. Does not wait.
     func beginShutdown() {
-        let (threads, _) = state.withLock { state -> (Int, WorkQueue) in
+        // The dropped work is returned from the closure, so that it is released outside the lock.
+        let (threadCount, _) = state.withLock { state -> (Int, WorkQueue) in
             if state.hasEnded { return (0, WorkQueue()) }
             state.hasEnded = true
-            return (state.threads, Self.removeQueue(from: &state))
+            return (state.threadCount, Self.removeQueue(from: &state))
         }
-        for _ in 0..<threads { semaphore.signal() }
+        for _ in 0..<threadCount { semaphore.signal() }
     }
 
-    /// Ends the threads; returns when they are gone, and so after the program's code on them has returned.
+    /// Ends the threads. Returns when they are gone, and so after the program's code on them has returned.
     func shutdown() async {
         beginShutdown()
         await withCheckedContinuation { continuation in
             let haveThreadsEnded = state.withLock { state in
-                if state.threads > 0 { state.onEnd.append { continuation.resume() } }
-                return state.threads == 0
+                if state.threadCount > 0 { state.onEnd.append { continuation.resume() } }
+                return state.threadCount == 0
             }
             if haveThreadsEnded { continuation.resume() }
         }
@@ -177,11 +181,12 @@ final class CalloutThreads: Sendable {
         join()
     }
 
+    /// Blocks until all threads have ended.
     private func join() {
         handles.withLock { handles in
             handles.isJoined = true
-            for handle in handles.started { NativeThread.join(handle) }
-            handles.started = []
+            for handle in handles.unjoined { NativeThread.join(handle) }
+            handles.unjoined = []
         }
     }
 }

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: MIT
 
-/// Work that waits for a thread, first in, first out. Any piece can be withdrawn.
+/// Closures that wait for a thread, first in, first out. Each can be withdrawn by its ticket.
 struct WorkQueue {
-    /// Identifies one piece of work.
+    /// Identifies one submitted closure.
     typealias Ticket = UInt64
+    /// A submitted closure.
     typealias Work = @Sendable () -> Void
 
     private var waiting: [Ticket: Work] = [:]
-    /// The tickets in order of arrival, from `head` on. Those of withdrawn work are no longer in `waiting`.
+    /// The tickets in order of arrival, from `head` on. The ticket of withdrawn work stays here, but is not in `waiting`.
     private var order: [Ticket] = []
     /// The index of the first ticket in `order` that has not been removed.
     private var head = 0
+    /// The number of removed tickets up to which `order` is not compacted.
+    private static let minCompactedCount = 64
 
-    /// The number of waiting pieces of work.
+    /// The number of waiting closures.
     var count: Int { waiting.count }
 
-    /// Whether the work of this ticket is waiting.
+    /// Returns whether the work of this ticket is waiting.
     func contains(_ ticket: Ticket) -> Bool { waiting[ticket] != nil }
 
     /// Appends work.
@@ -29,11 +32,13 @@ struct WorkQueue {
         while head < order.count {
             let ticket = order[head]
             head += 1
-            // Removes the used half: fewer tickets move than were taken since the last time.
-            if head > 64, head * 2 > order.count {
+            // Compacts the array if more than half of it is unused. This moves fewer tickets than were removed since the last
+            // time.
+            if head > Self.minCompactedCount, head * 2 > order.count {
                 order.removeFirst(head)
                 head = 0
             }
+            // Nil if the work has been withdrawn.
             if let work = waiting.removeValue(forKey: ticket) { return (ticket, work) }
         }
         order.removeAll(keepingCapacity: true)
@@ -41,6 +46,6 @@ struct WorkQueue {
         return nil
     }
 
-    /// Removes the work of one ticket. The caller releases it outside of locks.
+    /// Removes and returns the work of one ticket; nil if it is not waiting. The caller releases the work outside of locks.
     mutating func remove(_ ticket: Ticket) -> Work? { waiting.removeValue(forKey: ticket) }
 }

@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: MIT
 
-/// The threads for blocking work of the library, such as name look-ups. They are started when needed and end when idle.
+/// The threads for blocking work of the library, such as name look-ups. They start when they are needed, and end when they are
+/// idle.
 ///
-/// `getaddrinfo` cannot be interrupted: a look-up that is no longer wanted occupies its thread until it returns. Neither a
+/// `getaddrinfo` cannot be interrupted: a look-up for which nobody waits occupies its thread until the call returns. Neither a
 /// shutdown nor the exit of the process waits for that. There are at most `limit` threads, so that hanging look-ups do not start
-/// more and more of them; when all hang, new work is refused instead of queued. The process shares one pool for each kind of
-/// work. The program's code runs on `CalloutThreads` instead. Any thread may call.
+/// more and more of them. When all threads hang, the pool refuses new work instead of queueing it. The process has one pool for
+/// look-ups and one for verifying certificates. The program's code runs on `CalloutThreads` instead. Any thread may call.
 package final class WorkerPool: Sendable {
     typealias Ticket = WorkQueue.Ticket
 
     /// The state of submitted work.
     enum Placement: Hashable, Sendable {
-        /// It runs.
+        /// The work runs.
         case running
-        /// All threads are busy. If none becomes free before `hungAt`, all count as hung then.
+        /// The work waits, because all threads are busy. If none becomes free before `hungAt`, all count as hung from then on.
         case queued(hungAt: Instant)
-        /// All threads hang: the work was not accepted.
+        /// All threads hang: the pool has not accepted the work.
         case allHung
-        /// No thread could be started.
+        /// No thread could be started: the pool has not accepted the work.
         case noThread(Errno)
     }
 
     private struct State {
         var nextTicket: Ticket = 0
         /// The work that runs, and the time at which it began.
-        var started: [Ticket: Instant] = [:]
+        var running: [Ticket: Instant] = [:]
         var queue = WorkQueue()
     }
 
     /// The maximum number of threads.
     package let limit: Int
+    /// The running time after which work counts as hung.
     private let hungAfter: Duration
     private let name: String
     private let clock: any TransportClock
@@ -37,8 +39,8 @@ package final class WorkerPool: Sendable {
 
     /// The process's pool for look-ups.
     package static let shared = WorkerPool(limit: 16, hungAfter: .seconds(5))
-    /// The process's pool for verifying certificates if that needs files or the network. A separate pool, because fetching a
-    /// revocation status needs a look-up too.
+    /// The process's pool for verifying certificates, if that needs files or the network. It is separate, because fetching a
+    /// revocation status needs a name look-up, which could not run while such fetches occupied all threads.
     package static let trust = WorkerPool(limit: 32, hungAfter: .seconds(60), name: "lupine-trust")
 
     /// Creates a pool of at most `limit` threads called `name`; work that has run for `hungAfter` counts as hung.
@@ -53,8 +55,8 @@ package final class WorkerPool: Sendable {
         self.clock = clock
     }
 
-    /// The number of threads at work, including hung ones.
-    package var busy: Int { state.withLock { $0.started.count } }
+    /// The number of threads that run work, including hung ones.
+    package var busyThreadCount: Int { state.withLock { $0.running.count } }
 
     /// Returns a ticket for `submit`.
     func newTicket() -> Ticket {
@@ -68,8 +70,8 @@ package final class WorkerPool: Sendable {
     func submit(_ ticket: Ticket, _ work: @escaping @Sendable () -> Void) -> Placement {
         let now = clock.now()
         let placement = state.withLock { [limit, hungAfter] state -> Placement in
-            guard state.started.count >= limit else {
-                state.started[ticket] = now
+            guard state.running.count >= limit else {
+                state.running[ticket] = now
                 return .running
             }
             let hungAt = Self.hungAt(state, hungAfter)
@@ -82,13 +84,13 @@ package final class WorkerPool: Sendable {
             try NativeThread.startDetached(name: name) { self.run(ticket, work) }
             return .running
         } catch {
-            state.withLock { _ = $0.started.removeValue(forKey: ticket) }
+            state.withLock { _ = $0.running.removeValue(forKey: ticket) }
             return .noThread(error)
         }
     }
 
-    /// Runs `work` on a thread of the pool, or queues it. Returns false if all threads hang or none can be started; it then never
-    /// runs.
+    /// Runs `work` on a thread of the pool, or queues it. Returns false if all threads hang or none can be started; `work` then
+    /// never runs.
     package func run(_ work: @escaping @Sendable () -> Void) -> Bool {
         switch submit(newTicket(), work) {
         case .running, .queued: true
@@ -96,8 +98,8 @@ package final class WorkerPool: Sendable {
         }
     }
 
-    /// Returns the state of submitted work. `running` means only that it is not queued any more: the work may also have finished
-    /// or have been withdrawn.
+    /// Returns the state of work that `submit` has accepted. `running` means only that the work is not in the queue: it may also
+    /// have finished, or have been withdrawn.
     func placement(of ticket: Ticket) -> Placement {
         let now = clock.now()
         return state.withLock { [hungAfter] state in
@@ -115,21 +117,21 @@ package final class WorkerPool: Sendable {
 
     /// Returns the time at which all busy threads will count as hung: when the work that began last has run for `hungAfter`.
     private static func hungAt(_ state: State, _ hungAfter: Duration) -> Instant {
-        (state.started.values.max() ?? Instant(nanoseconds: 0)).advanced(by: hungAfter)
+        (state.running.values.max() ?? Instant(nanoseconds: 0)).advanced(by: hungAfter)
     }
 
     /// The function of each thread: runs the first work, then queued work until there is none.
-    private func run(_ first: Ticket, _ work: @escaping @Sendable () -> Void) {
-        var ticket = first
+    private func run(_ firstTicket: Ticket, _ work: @escaping @Sendable () -> Void) {
+        var ticket = firstTicket
         var work = work
         while true {
             work()
-            let finished = ticket
+            let finishedTicket = ticket
             let now = clock.now()
-            let next = state.withLock { state -> (Ticket, @Sendable () -> Void)? in
-                state.started[finished] = nil
+            let next = state.withLock { state -> (ticket: Ticket, work: WorkQueue.Work)? in
+                state.running[finishedTicket] = nil
                 guard let next = state.queue.popFirst() else { return nil }
-                state.started[next.0] = now
+                state.running[next.ticket] = now
                 return next
             }
             guard let next else { return }

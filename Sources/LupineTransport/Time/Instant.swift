@@ -2,7 +2,7 @@
 
 /// A point on the monotonic clock, in nanoseconds since the clock's unspecified origin.
 ///
-/// Machines take one as an argument and never read a clock themselves.
+/// State machines get the current time as an argument of this type, and never read a clock themselves.
 package struct Instant: Hashable, Comparable, Sendable {
     /// Nanoseconds since the clock's origin.
     package let nanoseconds: Int64

@@ -2,9 +2,9 @@
 
 /// A length of time in whole nanoseconds; the difference of two instants.
 ///
-/// `Duration` counts attoseconds in 128 bits. The machines use this type with 64 bits instead, because they compute with time for
-/// every request. All operations saturate: a deadline computed from an absurd time-out lies in the distant future instead of
-/// trapping.
+/// `Duration` counts attoseconds in 128 bits. The state machines use this type with 64 bits instead, because they compute with
+/// times for every request. All operations saturate: a deadline from an absurd time-out lies in the distant future, and its
+/// computation does not trap.
 package struct Interval: Hashable, Comparable, Sendable {
     /// The length in nanoseconds; negative for an earlier instant.
     package var nanoseconds: Int64
@@ -34,6 +34,7 @@ package struct Interval: Hashable, Comparable, Sendable {
 
     package static func < (left: Interval, right: Interval) -> Bool { left.nanoseconds < right.nanoseconds }
 
+    /// Returns the product as an interval, saturating.
     private static func scaled(_ count: Int64, by unit: Int64) -> Interval {
         let (product, overflow) = count.multipliedReportingOverflow(by: unit)
         if overflow { return Interval(nanoseconds: count < 0 ? .min : .max) }
@@ -46,10 +47,10 @@ extension Interval: CustomStringConvertible {
     package var description: String {
         let (whole, remainder) = (nanoseconds / 1_000_000).quotientAndRemainder(dividingBy: 1_000)
         if remainder == 0 { return "\(whole) s" }
-        // Adding 1,000 and dropping the 1 keeps the leading zeros.
+        // Three digits: adding 1,000 and dropping the first digit keeps the leading zeros.
         var digits = String(1_000 + remainder.magnitude).dropFirst()
         while digits.last == "0" { digits.removeLast() }
-        // A `whole` of 0 has no sign.
+        // The number 0 has no sign, so that of -0.25 s must be added.
         return (nanoseconds < 0 && whole == 0 ? "-" : "") + "\(whole).\(digits) s"
     }
 }

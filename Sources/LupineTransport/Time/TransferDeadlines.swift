@@ -64,16 +64,19 @@ package struct TransferTimeouts: Hashable, Sendable {
     }
 }
 
-/// Computes the next time-out of an exchange and its time. The driver sets one timer for `next` and calls `expired` when the
-/// timer fires; usually bytes have moved meanwhile, and the driver sets the timer again. Pure: no timer, no clock.
+/// Computes which time-out of an exchange expires next, and when. It has neither a timer nor a clock.
+///
+/// The driver sets one timer for `next` and calls `expired` when the timer fires. Usually bytes have moved meanwhile, and the
+/// driver sets the timer again.
 ///
 /// The two directions are timed separately: an early response may be read while the body is still being sent. A direction
 /// that waits for the local side, because reading is paused or the body has no bytes yet, is not timed.
 package struct TransferDeadlines: Hashable, Sendable {
-    /// An event reported by the driver. It updates the directions that it concerns.
+    /// An event that the driver reports. It updates the times of the directions that it concerns.
     package enum Event: Hashable, Sendable {
         /// A connection is being opened for the exchange.
         case connecting
+        /// The TLS handshake of that connection has begun.
         case handshaking
         /// The exchange runs on a connection; its request is being sent.
         case sending
@@ -85,8 +88,8 @@ package struct TransferDeadlines: Hashable, Sendable {
         case sent
         /// Bytes of a response arrived, which ends the wait for the first byte.
         case received
-        /// The bytes that arrived were an interim response (1xx). While the request is still being sent, the server need send
-        /// nothing more, so reading is not timed.
+        /// The bytes that arrived were an interim response (1xx). While the request is still being sent, the server need not send
+        /// anything else, so reading is not timed.
         case interim
         /// The consumer has paused reading.
         case readingPaused
@@ -98,43 +101,52 @@ package struct TransferDeadlines: Hashable, Sendable {
         case waiting
     }
 
-    /// The part of opening a connection that is being timed.
+    /// The phase of opening a connection that is being timed.
     private enum Setup: Hashable {
+        /// No connection is being opened.
         case none
         case connecting(since: Instant)
         case handshaking(since: Instant)
     }
+    /// Whether the sending of the request is being timed.
     private enum RequestState: Hashable {
-        /// Not begun, or its body has no bytes now.
+        /// The request has not begun, or its body has no bytes at present.
         case none
+        /// Bytes are being sent; the peer last accepted some at this time.
         case timed(since: Instant)
         case sent
     }
+    /// Whether the receiving of the response is being timed.
     private enum ResponseState: Hashable {
-        /// No response is expected before the request has been sent, and none has begun.
+        /// The request has not been sent completely, and no response has begun.
         case none
+        /// The request has been sent, and no byte of a response has arrived.
         case awaitingFirst(since: Instant)
+        /// A response has begun; its last byte arrived at this time.
         case timed(since: Instant)
+        /// The consumer has paused reading.
         case paused
     }
 
     private let timeouts: TransferTimeouts
-    private let began: Instant
+    /// When the exchange began.
+    private let start: Instant
     private var setup = Setup.none
     private var request = RequestState.none
     private var response = ResponseState.none
-    /// The time of the last progress; nil before the first step.
+    /// The time of the last progress; nil while the exchange waits in a queue, where `idle` does not run.
     private var lastProgress: Instant?
     private var isSuspended = false
 
     /// Creates the deadlines of an exchange that begins at `now`; only `whole` runs until the first event.
     package init(_ timeouts: TransferTimeouts, at now: Instant) {
         self.timeouts = timeouts
-        began = now
+        start = now
     }
 
-    /// The only writer of `setup`, `request` and `response`.
+    /// Updates the times for an event. Only this method and `restart` change `setup`, `request` and `response`.
     package mutating func handle(_ event: Event, at now: Instant) {
+        // First: whether the event is progress.
         switch event {
         case .sourceDry, .readingPaused: break
         case .waiting: lastProgress = nil
@@ -142,6 +154,7 @@ package struct TransferDeadlines: Hashable, Sendable {
             .suspended, .unsuspended:
             lastProgress = now
         }
+        // Second: what is timed from now on.
         switch event {
         case .connecting:
             (setup, request, response) = (.connecting(since: now), .none, .none)
@@ -155,11 +168,14 @@ package struct TransferDeadlines: Hashable, Sendable {
         case .wrote:
             request = .timed(since: now)
         case .sourceDry:
+            // After the end of the request, the event changes nothing.
             if request != .sent { request = .none }
         case .sent:
             request = .sent
+            // A response may have begun before the end of the request.
             if response == .none { response = .awaitingFirst(since: now) }
         case .received:
+            // Bytes may still arrive after the pause, but a paused direction is not timed.
             if response != .paused { response = .timed(since: now) }
         case .interim:
             if request != .sent, case .timed = response { response = .none }
@@ -193,18 +209,19 @@ package struct TransferDeadlines: Hashable, Sendable {
         }
     }
 
-    /// The earliest deadline and its time-out. Among several with the same deadline, the most specific is returned, and `whole`
-    /// last.
+    /// The earliest deadline and its time-out. If several time-outs have the same deadline, the most specific is returned;
+    /// `whole` is the least specific.
     package var next: (instant: Instant, timeout: TransferTimeout)? {
         var earliest: (instant: Instant, timeout: TransferTimeout)?
+        // Replaces `earliest` if a time-out that runs since this instant expires before it.
         func consider(_ since: Instant, _ interval: Interval?, _ timeout: TransferTimeout) {
             guard let interval else { return }
             let instant = since + interval
-            if let known = earliest, known.instant <= instant { return }
+            if let earliest, earliest.instant <= instant { return }
             earliest = (instant, timeout)
         }
         guard !isSuspended else {
-            consider(began, timeouts.whole, .whole)
+            consider(start, timeouts.whole, .whole)
             return earliest
         }
         switch setup {
@@ -222,11 +239,11 @@ package struct TransferDeadlines: Hashable, Sendable {
         case .timed(let since): consider(since, timeouts.idleWrite, .idleWrite)
         }
         if let lastProgress, response != .paused { consider(lastProgress, timeouts.idle, .idle) }
-        consider(began, timeouts.whole, .whole)
+        consider(start, timeouts.whole, .whole)
         return earliest
     }
 
-    /// Returns the time-out that has expired by now, if any.
+    /// Returns the time-out that has expired at `now`; nil if none has.
     package func expired(at now: Instant) -> TransferTimeout? {
         guard let next, next.instant <= now else { return nil }
         return next.timeout

@@ -5,8 +5,8 @@ import LupineHTTP
 /// An `http`, `https` or `http+unix` URL, parsed strictly according to RFC 3986: the target of a request.
 ///
 /// It is not a general URL type. Path and query keep their spelling, including percent-encoding and dot segments. Scheme and host
-/// are lowercased. A fragment is checked and dropped, since it is never sent. An `http+unix` URL has the path of the socket,
-/// percent-encoded, in place of the host: `http+unix://%2Frun%2Fdaemon.sock/info`.
+/// are lowercased. A fragment is checked and dropped, because it is never sent. In an `http+unix` URL, the percent-encoded path
+/// of the socket replaces the host: `http+unix://%2Frun%2Fdaemon.sock/info`.
 ///
 /// An empty path is equivalent to `/`, except for OPTIONS, for which it means the server as a whole (RFC 9110 §4.2.3, §9.3.7).
 public struct TransportURL: Sendable {
@@ -29,17 +29,20 @@ public struct TransportURL: Sendable {
         }
     }
 
-    /// The longest URL that is parsed: what fits in one line of a request head.
+    /// The length of the longest URL that is parsed, in bytes.
     public static let longestText = 64 * 1024
     /// The capacity of `sun_path` without its final NUL.
     static let longestSocketPath = 107
 
-    /// The authority component (RFC 3986 §3.2), or the socket in its place.
+    /// The authority component (RFC 3986 §3.2), or the socket that replaces it.
     private struct Authority: Hashable {
+        /// The host in lower case, without brackets and zone.
         var host: String
+        /// The decoded zone of an IPv6 address.
         var zone: String?
         var isIPv6 = false
         var port: UInt16
+        /// The path of the socket of an `http+unix` URL.
         var unixPath: String?
     }
 
@@ -67,7 +70,8 @@ public struct TransportURL: Sendable {
 
     /// Returns the request target for a method: `*` for OPTIONS if the URL has neither path nor query.
     func target(of method: Method) -> RequestTarget {
-        method == .options && !hasPath && query == nil ? .asterisk : .origin(target)
+        let namesServer = !hasPath && query == nil
+        return method == .options && namesServer ? .asterisk : .origin(target)
     }
 
     /// The value of the Host field (RFC 9112 §3.2): an IPv6 address in brackets and without its zone (RFC 6874 §3),
@@ -77,16 +81,17 @@ public struct TransportURL: Sendable {
         return port == scheme.defaultPort ? name : "\(name):\(port)"
     }
 
-    /// Parses an absolute URL. Throws the first violation of the syntax, or if the scheme is not supported.
+    /// Parses an absolute URL. Throws if the scheme is not supported, or at the first violation of the syntax.
     public init(_ text: String) throws(TransportURLError) {
         let bytes = try Self.validatedBytes(of: text)
         try self.init(URIReference(bytes))
     }
 
+    /// Creates a URL from the components of an absolute URL; throws if one of them is invalid or missing.
     private init(_ reference: URIReference) throws(TransportURLError) {
-        guard let name = reference.scheme else { throw .missingScheme }
-        let spelling = String(decoding: name, as: UTF8.self).asciiLowercased
-        guard let scheme = Scheme(rawValue: spelling) else { throw .unsupportedScheme(spelling) }
+        guard let schemeBytes = reference.scheme else { throw .missingScheme }
+        let schemeName = String(decoding: schemeBytes, as: UTF8.self).asciiLowercased
+        guard let scheme = Scheme(rawValue: schemeName) else { throw .unsupportedScheme(schemeName) }
         guard let authority = reference.authority else {
             throw .missingAuthority(offset: reference.path.startIndex)
         }
@@ -126,8 +131,9 @@ public struct TransportURL: Sendable {
             scheme: scheme, authority: newAuthority ?? authority, path: target.path, query: target.query)
     }
 
-    /// Resolves a Location field as servers write it. Spaces, bytes outside ASCII, a stray `%` and the few printable bytes
-    /// that RFC 3986 excludes are percent-encoded first, as browsers and curl do. Controls are still refused.
+    /// Resolves the value of a Location field, which servers often write incorrectly. Spaces, bytes outside ASCII, a `%` that
+    /// begins no triplet and the few printable bytes that RFC 3986 excludes are percent-encoded first, as browsers and curl do.
+    /// Control characters are errors.
     public func resolving(location: String) throws(TransportURLError) -> TransportURL {
         var repaired: [UInt8] = []
         let bytes = Array(location.utf8)
@@ -135,16 +141,17 @@ public struct TransportURL: Sendable {
             throw .tooLong(length: bytes.count, limit: Self.longestText)
         }
         var isInQuery = false
-        for (place, byte) in bytes.enumerated() {
+        // Each case names its bytes by their code.
+        for (index, byte) in bytes.enumerated() {
             switch byte {
             // Space, " < > \ ^ ` { | } and bytes outside ASCII.
             case 0x20, 0x22, 0x3C, 0x3E, 0x5C, 0x5E, 0x60, 0x7B...0x7D, 0x80...:
                 repaired += URIByte.percentEncoded(byte)
-            // [ and ], which delimit an IPv6 address before the query.
+            // [ and ] in the query. Before it, they delimit an IPv6 address.
             case 0x5B where isInQuery, 0x5D where isInQuery:
                 repaired += URIByte.percentEncoded(byte)
-            // A % that begins no triplet.
-            case 0x25 where URIByte.malformedTriplet(in: bytes[place..<min(place + 3, bytes.count)]) == place:
+            // A % that begins no triplet: two hexadecimal digits do not follow it.
+            case 0x25 where URIByte.malformedTriplet(in: bytes[index..<min(index + 3, bytes.count)]) == index:
                 repaired += URIByte.percentEncoded(byte)
             case _:
                 if byte == UInt8(ascii: "?") { isInQuery = true }
@@ -163,8 +170,8 @@ public struct TransportURL: Sendable {
     private static func validatedBytes(of text: String) throws(TransportURLError) -> [UInt8] {
         let bytes = Array(text.utf8)
         guard bytes.count <= longestText else { throw .tooLong(length: bytes.count, limit: longestText) }
-        for (place, byte) in bytes.enumerated() where byte <= 0x20 || byte >= 0x7F {
-            throw .illegalByte(byte, offset: place)
+        for (index, byte) in bytes.enumerated() where byte <= 0x20 || byte >= 0x7F {
+            throw .illegalByte(byte, offset: index)
         }
         return bytes
     }
@@ -180,10 +187,10 @@ public struct TransportURL: Sendable {
     private static func validateComponent(
         _ text: ArraySlice<UInt8>, _ isAllowed: (UInt8) -> Bool
     ) throws(TransportURLError) {
-        for place in text.indices where text[place] != UInt8(ascii: "%") && !isAllowed(text[place]) {
-            throw .illegalByte(text[place], offset: place)
+        for index in text.indices where text[index] != UInt8(ascii: "%") && !isAllowed(text[index]) {
+            throw .illegalByte(text[index], offset: index)
         }
-        if let place = URIByte.malformedTriplet(in: text) { throw .malformedPercentEncoding(offset: place) }
+        if let index = URIByte.malformedTriplet(in: text) { throw .malformedPercentEncoding(offset: index) }
     }
 
     /// Parses an authority: a name, an IPv4 or IPv6 address, or the path of a socket; then the port.
@@ -195,17 +202,17 @@ public struct TransportURL: Sendable {
         guard text.first != UInt8(ascii: "[") else {
             return try parseIPLiteralAuthority(text, scheme: scheme)
         }
-        let end = text.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
-        let name = text[text.startIndex..<end]
+        let nameEnd = text.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
+        let name = text[text.startIndex..<nameEnd]
         guard !name.isEmpty else { throw .emptyHost(offset: text.startIndex) }
-        for place in name.indices
-        where !URIByte.isUnreserved(name[place]) && !URIByte.isSubDelimiter(name[place]) {
-            if name[place] == UInt8(ascii: "%") { throw .percentEncodedHost(offset: place) }
-            throw .illegalByte(name[place], offset: place)
+        for index in name.indices
+        where !URIByte.isUnreserved(name[index]) && !URIByte.isSubDelimiter(name[index]) {
+            if name[index] == UInt8(ascii: "%") { throw .percentEncodedHost(offset: index) }
+            throw .illegalByte(name[index], offset: index)
         }
         return Authority(
             host: String(decoding: name, as: UTF8.self).asciiLowercased,
-            port: try parsePort(text[end...], scheme: scheme))
+            port: try parsePort(text[nameEnd...], scheme: scheme))
     }
 
     /// Parses an authority whose host is an IPv6 address in brackets, perhaps with a zone (RFC 6874).
@@ -213,15 +220,16 @@ public struct TransportURL: Sendable {
         _ text: ArraySlice<UInt8>, scheme: Scheme
     ) throws(TransportURLError) -> Authority {
         let start = text.startIndex + 1
-        guard let close = text.firstIndex(of: UInt8(ascii: "]")) else {
+        guard let bracket = text.firstIndex(of: UInt8(ascii: "]")) else {
             throw .malformedIPLiteral(offset: text.startIndex)
         }
-        let percent = text[start..<close].firstIndex(of: UInt8(ascii: "%")) ?? close
+        let percent = text[start..<bracket].firstIndex(of: UInt8(ascii: "%")) ?? bracket
         let literal = String(decoding: text[start..<percent], as: UTF8.self).asciiLowercased
         guard IPv6Address(literal) != nil else { throw .malformedIPLiteral(offset: start) }
         var zone: String?
-        if percent < close {
-            let encoded = text[percent..<close]
+        if percent < bracket {
+            // `%25` is the percent-encoded `%` before the zone. The zone must be printable ASCII.
+            let encoded = text[percent..<bracket]
             guard encoded.starts(with: "%25".utf8),
                 case .success(let decoded) = URIByte.percentDecoded(encoded.dropFirst(3)), !decoded.isEmpty,
                 decoded.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
@@ -230,19 +238,19 @@ public struct TransportURL: Sendable {
         }
         return Authority(
             host: literal, zone: zone, isIPv6: true,
-            port: try parsePort(text[(close + 1)...], scheme: scheme))
+            port: try parsePort(text[(bracket + 1)...], scheme: scheme))
     }
 
-    /// Parses the percent-encoded path of a socket.
+    /// Parses the percent-encoded path of a socket, which has no port.
     private static func parseSocketAuthority(
         _ text: ArraySlice<UInt8>
     ) throws(TransportURLError) -> Authority {
-        for place in text.indices
-        where text[place] != UInt8(ascii: "%") && !URIByte.isUnreserved(text[place])
-            && !URIByte.isSubDelimiter(text[place])
+        for index in text.indices
+        where text[index] != UInt8(ascii: "%") && !URIByte.isUnreserved(text[index])
+            && !URIByte.isSubDelimiter(text[index])
         {
-            if text[place] == UInt8(ascii: ":") { throw .malformedSocketPath(offset: place) }
-            throw .illegalByte(text[place], offset: place)
+            if text[index] == UInt8(ascii: ":") { throw .malformedSocketPath(offset: index) }
+            throw .illegalByte(text[index], offset: index)
         }
         switch URIByte.percentDecoded(text) {
         case .failure(let fault):
@@ -272,7 +280,7 @@ public struct TransportURL: Sendable {
             guard digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9") else {
                 throw .malformedPort(offset: digits.startIndex)
             }
-            // Limited to a value above every port, so that many digits do not overflow.
+            // The number is limited to a value above every port, so that any number of digits causes no overflow.
             number = min(number * 10 + Int(digit - UInt8(ascii: "0")), 1 << 20)
         }
         guard let port = UInt16(exactly: number), port > 0 else {
@@ -282,7 +290,7 @@ public struct TransportURL: Sendable {
     }
 }
 
-/// Compares the addressed resources: an empty path equals `/`.
+/// URLs are equal if they address the same resource: an empty path equals `/`.
 extension TransportURL: Hashable {
     public static func == (left: TransportURL, right: TransportURL) -> Bool {
         left.scheme == right.scheme && left.authority == right.authority && left.path == right.path
@@ -308,12 +316,13 @@ extension TransportURL: CustomStringConvertible {
         }
         var name = host
         if authority.isIPv6 {
-            let encoded = (zone ?? "").utf8.flatMap {
+            let encodedZone = (zone ?? "").utf8.flatMap {
                 URIByte.isUnreserved($0) ? [$0] : URIByte.percentEncoded($0)
             }
-            name = "[\(host)\(zone == nil ? "" : "%25" + String(decoding: encoded, as: UTF8.self))]"
+            let zoneSuffix = zone == nil ? "" : "%25" + String(decoding: encodedZone, as: UTF8.self)
+            name = "[\(host)\(zoneSuffix)]"
         }
-        let suffix = port == scheme.defaultPort ? "" : ":\(port)"
-        return "\(scheme.rawValue)://\(name)\(suffix)\(target)"
+        let portSuffix = port == scheme.defaultPort ? "" : ":\(port)"
+        return "\(scheme.rawValue)://\(name)\(portSuffix)\(target)"
     }
 }

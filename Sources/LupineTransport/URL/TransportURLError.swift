@@ -6,8 +6,8 @@ internal import LupineHTTP
 public enum TransportURLError: Error, Hashable, Sendable {
     /// The text is longer than `limit` bytes.
     case tooLong(length: Int, limit: Int)
-    /// The text contains a control character, a space, a byte outside ASCII, or a byte that RFC 3986 does not allow in that
-    /// place.
+    /// The text contains a control character, a space, a byte outside ASCII, or a byte that RFC 3986 does not allow at that
+    /// position.
     case illegalByte(UInt8, offset: Int)
     /// The text does not begin with a scheme and a colon.
     case missingScheme
@@ -15,8 +15,8 @@ public enum TransportURLError: Error, Hashable, Sendable {
     case unsupportedScheme(String)
     /// No `//` follows the scheme.
     case missingAuthority(offset: Int)
-    /// There is a user or password before the host. These are refused, because a user name can look like a host, and because
-    /// credentials in URLs end up in logs.
+    /// There is a user or password before the host. URLs must not contain them, because a user name can look like a host, and
+    /// because credentials in URLs get into logs.
     case userinfo(offset: Int)
     /// The host is empty.
     case emptyHost(offset: Int)
@@ -26,7 +26,7 @@ public enum TransportURLError: Error, Hashable, Sendable {
     case malformedZone(offset: Int)
     /// A `%` is not followed by two hexadecimal digits.
     case malformedPercentEncoding(offset: Int)
-    /// A host name is percent-encoded: its meaning would depend on who decodes it.
+    /// The host name is percent-encoded. Programs that decode it and programs that do not would see different hosts.
     case percentEncodedHost(offset: Int)
     /// The port is not a number from 1 to 65535.
     case malformedPort(offset: Int)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// A URI or relative reference split into its components (RFC 3986 §4.1, appendix B). Only the delimiters are checked.
+/// A URI or relative reference, split into its components at the delimiters (RFC 3986 §4.1, appendix B). The bytes between the
+/// delimiters are not checked.
 ///
-/// `TransportURL` and the redirects of the loading system use it to parse and resolve. The components are slices of the given
-/// bytes, so that an index in one is an offset in the text.
+/// `TransportURL` and the redirects of the loading system use it to parse and resolve references. The components are slices of
+/// the given bytes, so that an index in one is an offset in the text.
 package struct URIReference {
     /// The text before the colon; nil for a relative reference.
     package let scheme: ArraySlice<UInt8>?
@@ -19,7 +20,7 @@ package struct URIReference {
     /// Splits a text; any text can be split.
     package init(_ text: [UInt8]) {
         var remaining = text[...]
-        // The first of : / ? #
+        // The first of : / ? # ends the scheme, if it is the colon.
         if let end = remaining.firstIndex(where: { $0 == 0x3A || $0 == 0x2F || $0 == 0x3F || $0 == 0x23 }),
             remaining[end] == UInt8(ascii: ":"), Self.isScheme(remaining[..<end])
         {
@@ -34,9 +35,9 @@ package struct URIReference {
         } else {
             fragment = nil
         }
-        if let mark = remaining.firstIndex(of: UInt8(ascii: "?")) {
-            query = remaining[(mark + 1)...]
-            remaining = remaining[..<mark]
+        if let questionMark = remaining.firstIndex(of: UInt8(ascii: "?")) {
+            query = remaining[(questionMark + 1)...]
+            remaining = remaining[..<questionMark]
         } else {
             query = nil
         }
@@ -94,11 +95,11 @@ package struct URIReference {
         return String(decoding: octets, as: UTF8.self)
     }
 
-    /// Whether a text has the syntax of a scheme: ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ) (§3.1).
+    /// Returns whether a text has the syntax of a scheme: ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ) (§3.1).
     private static func isScheme(_ text: ArraySlice<UInt8>) -> Bool {
-        // Bit 0x20 makes upper-case letters lower-case, and makes no other byte a letter.
+        // Setting the bit 0x20 makes upper-case letters lower-case, and makes no other byte a letter. 0x61...0x7A are a-z.
         guard let first = text.first, (0x61...0x7A).contains(first | 0x20) else { return false }
-        // The last three are + - .
+        // Letters, the digits 0-9, and + - .
         return text.allSatisfy { byte in
             (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || byte == 0x2B
                 || byte == 0x2D
@@ -108,11 +109,11 @@ package struct URIReference {
 
     /// Merges a relative path with the path of a base that has an authority (§5.2.3).
     private static func merge(base: some Collection<UInt8>, reference: some Collection<UInt8>) -> [UInt8] {
-        let kept = Array(base)
-        guard let slash = kept.lastIndex(of: UInt8(ascii: "/")) else {
+        let basePath = Array(base)
+        guard let slash = basePath.lastIndex(of: UInt8(ascii: "/")) else {
             return [UInt8(ascii: "/")] + reference
         }
-        return Array(kept[...slash]) + reference
+        return Array(basePath[...slash]) + reference
     }
 
     /// Returns the path without its "." and ".." segments (§5.2.4); ".." above the root is ignored.
@@ -122,6 +123,7 @@ package struct URIReference {
         var output: [UInt8] = []
         output.reserveCapacity(path.count)
         var remaining = Array(path)[...]
+        // Each iteration moves one segment, with the slash before it, from `remaining` to `output`, or drops it.
         while !remaining.isEmpty {
             let isRooted = remaining.first == slash
             let start = isRooted ? remaining.startIndex + 1 : remaining.startIndex
@@ -129,12 +131,14 @@ package struct URIReference {
             let segment = remaining[start..<end]
             let isLast = end == remaining.endIndex
             if segment == [dot] {
+                // A dot segment at the end leaves its slash.
                 if isRooted, isLast { output.append(slash) }
                 remaining = isRooted || isLast ? remaining[end...] : remaining[(end + 1)...]
             } else if segment == [dot, dot] {
                 if isRooted {
-                    let cut = output.lastIndex(of: slash) ?? output.startIndex
-                    output.removeSubrange(cut...)
+                    // Removes the segment before, with its slash.
+                    let segmentStart = output.lastIndex(of: slash) ?? output.startIndex
+                    output.removeSubrange(segmentStart...)
                     if isLast { output.append(slash) }
                 }
                 remaining = isRooted || isLast ? remaining[end...] : remaining[(end + 1)...]

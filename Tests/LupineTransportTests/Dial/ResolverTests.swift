@@ -188,7 +188,7 @@ import Testing
             await waitUntil { stage.gate.requestedHosts == ["a", "a"] }
             stage.gate.open("a")
             await answers.wait(for: 1)
-            await waitUntil { stage.pool.busy == 0 }
+            await waitUntil { stage.pool.busyThreadCount == 0 }
             await loop.run {}
             #expect(answers.arrived == [.success([Self.address.with(port: 81)])])
         }
@@ -255,9 +255,9 @@ import Testing
             for number in 0..<15 { await stage.startLookUp("hung-\(number)", on: loop, answers: hung) }
             await stage.startLookUp("quick", on: loop, answers: answers)
             await answers.wait(for: 1)
-            await waitUntil { stage.pool.busy == 15 }
+            await waitUntil { stage.pool.busyThreadCount == 15 }
             await stage.startLookUp("hung-15", on: loop, answers: hung)
-            await waitUntil { stage.pool.busy == 16 && stage.gate.requestedHosts.count == 17 }
+            await waitUntil { stage.pool.busyThreadCount == 16 && stage.gate.requestedHosts.count == 17 }
 
             // Threads that are busy do not count as hung yet: two look-ups wait, a third is cancelled.
             await stage.startLookUp("late", on: loop, answers: answers)
@@ -280,7 +280,7 @@ import Testing
             // One look-up returns, and its thread serves others.
             stage.gate.open("hung-3")
             await hung.wait(for: 1)
-            await waitUntil { stage.pool.busy == 15 }
+            await waitUntil { stage.pool.busyThreadCount == 15 }
             stage.gate.open("recovered")
             await stage.startLookUp("recovered", on: loop, answers: answers)
             await answers.wait(for: 5)
@@ -291,7 +291,7 @@ import Testing
             stage.gate.open("*")
             await hung.wait(for: 16)
         }
-        await waitUntil { stage.pool.busy == 0 }
+        await waitUntil { stage.pool.busyThreadCount == 0 }
     }
 
     @Test func queuedLookUpsRunWhenAThreadIsFree() async throws {
@@ -299,12 +299,12 @@ import Testing
         try await withLoop(clock: stage.clock) { loop in
             let answers = Answers()
             for number in 0..<200 { await stage.startLookUp("host-\(number)", on: loop, answers: answers) }
-            #expect(stage.pool.busy == 2)
+            #expect(stage.pool.busyThreadCount == 2)
             stage.gate.open("*")
             await answers.wait(for: 200)
             #expect(stage.gate.requestedHosts.count == 200)
         }
-        await waitUntil { stage.pool.busy == 0 }
+        await waitUntil { stage.pool.busyThreadCount == 0 }
     }
 
     @Test func aDeadlineAndAShutdownEndTheWait() async throws {
@@ -320,9 +320,9 @@ import Testing
             #expect(answers.arrived == [.failure(.timedOut)])
         }
         #expect(answers.arrived == [.failure(.timedOut), .failure(.shutDown)])
-        #expect(stage.pool.busy == 2, "no shutdown waits for a hung look-up")
+        #expect(stage.pool.busyThreadCount == 2, "no shutdown waits for a hung look-up")
         stage.gate.open("*")
-        await waitUntil { stage.pool.busy == 0 }
+        await waitUntil { stage.pool.busyThreadCount == 0 }
     }
 
     @Test func aHungLookUpDoesNotKeepItsResolver() async throws {
@@ -344,7 +344,7 @@ import Testing
             #expect(weakResolver == nil)
         }
         gate.open("*")
-        await waitUntil { pool.busy == 0 }
+        await waitUntil { pool.busyThreadCount == 0 }
     }
 
     @Test func theSystemKnowsLocalhost() async throws {

@@ -289,7 +289,7 @@ import Testing
                     for channelWakeUp in wakeUps { channelWakeUp.signal() }
                     _ = core.turn(of: loop)
                     return .success([
-                        channels[0].events + channels[1].events, replacement.events, core.registered,
+                        channels[0].events + channels[1].events, replacement.events, core.registrationCount,
                     ])
                 } catch {
                     return .failure(error)

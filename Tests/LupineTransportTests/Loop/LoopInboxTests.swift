@@ -23,13 +23,13 @@ import Testing
         for _ in 0..<100 { #expect(inbox.submit {}) }
         #expect(try signalCount(wakeUp) == 1)
 
-        #expect(inbox.take(into: &batch, &jobs) == .open)
+        #expect(inbox.drain(into: &batch, &jobs) == .open)
         #expect(batch.count == 100)
         batch = []
         for _ in 0..<10 { #expect(inbox.submit {}) }
         #expect(try signalCount(wakeUp) == 0, "a loop that is awake needs no signal")
         #expect(!inbox.fallAsleep(), "there is work")
-        _ = inbox.take(into: &batch, &jobs)
+        _ = inbox.drain(into: &batch, &jobs)
         #expect(inbox.fallAsleep())
         #expect(inbox.submit {})
         #expect(try signalCount(wakeUp) == 1)
@@ -44,7 +44,7 @@ import Testing
         #expect(inbox.submit {}, "closing still accepts")
         var batch: [LoopInbox.Work] = []
         var jobs = JobQueue()
-        #expect(inbox.take(into: &batch, &jobs) == .closing)
+        #expect(inbox.drain(into: &batch, &jobs) == .closing)
         #expect(batch.count == 2)
         #expect(inbox.close())
         #expect(!inbox.submit {})

@@ -28,7 +28,7 @@ import Testing
 
     @Test func theInterfacesOfARouteWithChoicesAreRead() throws {
         let route = try #require(try route(Self.head + Self.hops))
-        #expect(route.choices == [2, 3] && route.interface == nil && route.gateway == nil)
+        #expect(route.nextHopInterfaces == [2, 3] && route.interface == nil && route.gateway == nil)
         #expect(route.prefixLength == 0 && route.table == 254 && route.kind == 1 && !route.isIPv6)
     }
 
@@ -48,13 +48,14 @@ import Testing
             ),
         ] as [(String, String, [UInt32])])
     func aListEndsAtAMalformedLength(_ name: String, hops: String, choices: [UInt32]) throws {
-        #expect(try route(Self.head + hops)?.choices == choices, "\(name)")
+        #expect(try route(Self.head + hops)?.nextHopInterfaces == choices, "\(name)")
     }
 
     @Test func routesOfIPv6AreRead() throws {
         let text = "24000000 1800 0000 00000000 00000000 0a 00 00 00 fe 03 00 01 00000000 0800 0400 05000000"
         let route = try #require(try route(text))
-        #expect(route.isIPv6 && route.destination == nil && route.interface == 5 && route.choices == [])
+        #expect(route.isIPv6 && route.destination == nil && route.interface == 5)
+        #expect(route.nextHopInterfaces == [])
     }
 
     @Test func oneRequestAsksForAllRoutes() {
