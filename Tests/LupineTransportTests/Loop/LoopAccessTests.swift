@@ -15,9 +15,9 @@ import Testing
     @Test func theTableOfHoldersIsComplete() {
         let transitions: [LoopHolder: [LoopHolder.Event: LoopHolder]] = [
             .loop: [.sleeps: .nobody],
-            .nobody: [.borrowed: .caller, .wakes: .loop],
-            .caller: [.givenBack: .nobody, .wakes: .callerBeforeLoop],
-            .callerBeforeLoop: [.givenBack: .loop],
+            .nobody: [.borrowed: .borrower, .wakes: .loop],
+            .borrower: [.givenBack: .nobody, .wakes: .borrowerBeforeLoop],
+            .borrowerBeforeLoop: [.givenBack: .loop],
         ]
         for holder in LoopHolder.allCases {
             for event in LoopHolder.Event.allCases {
@@ -46,7 +46,7 @@ import Testing
                 }
                 holder = next
                 loopRuns = holder == .loop
-                isLoopWaiting = holder == .callerBeforeLoop
+                isLoopWaiting = holder == .borrowerBeforeLoop
             } else if borrower == actor {
                 guard let next = holder.next(after: .givenBack) else {
                     Issue.record("\(holder) refuses the end of a borrowing")
