@@ -32,7 +32,7 @@ public enum HTTP2Notice: Hashable, Sendable {
     /// Creates the notice of the settings that differ from the initial values.
     init(_ settings: HTTP2Settings) {
         self = .settings(
-            settings.changed.map { Parameter(name: $0.identifier.description, value: $0.value) })
+            settings.changesFromInitial.map { Parameter(name: $0.identifier.description, value: $0.value) })
     }
 }
 
