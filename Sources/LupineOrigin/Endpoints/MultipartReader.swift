@@ -160,6 +160,6 @@ struct MultipartReader {
             }
             return nil
         }
-        return (parser.take(octets.span).fields, start + end)
+        return (parser.extractHead(from: octets.span).fields, start + end)
     }
 }

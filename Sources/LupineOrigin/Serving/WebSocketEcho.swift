@@ -139,7 +139,7 @@ final class WebSocketEcho: Conversation {
     /// Answers a close frame, and ends the transport if both sides have sent one.
     private func answerClose(_ closure: WebSocketCloseFrame, _ transport: some WebSocketTransport) {
         let actions = codec.close(.received(closure), mask: nil, into: &transport.output)
-        switch actions.wire {
+        switch actions.connection {
         case .keep: break
         case .close, .closeWhenSent:
             isOver = true
