@@ -57,6 +57,7 @@ extension HTTP2Machine {
         let allowedCount = min(count, sendRoom(of: stream), settingsExchange.peer.maxFrameSize)
         let isLastFrame = endsStream && allowedCount == count
         guard allowedCount > 0 || isLastFrame else {
+            // The window of a closed stream is 0, too: this is an error.
             try requireOpen(stream)
             return 0
         }
@@ -215,6 +216,7 @@ extension HTTP2Machine {
     /// ended.
     package mutating func shutDown() {
         guard error == nil else { return }
+        // As in `fail`: a client names stream 0, because a server opens no streams.
         sendGoAway(goAway.handle(.shutDown(last: role == .server ? streams.highestUsed : .connection)))
     }
 

@@ -18,7 +18,7 @@ package struct HPACKDecoder: Sendable {
     /// The largest size that a size update of the peer may set: see `setTableSizeLimit(_:)`.
     private var tableSizeLimit = initialTableSize
     /// The smallest limit since the last block, if the table is larger: the next block must begin with a size update to at most
-    /// this size (RFC 7541 §4.2). Otherwise nil.
+    /// this size (RFC 7541 §4.2). Nil if the next block needs no size update.
     private var requiredSizeUpdate: Int?
     /// The error that made the decoder unusable; nil if there was none.
     private var failure: HPACKError?

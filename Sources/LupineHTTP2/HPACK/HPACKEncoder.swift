@@ -47,7 +47,7 @@ package struct HPACKEncoder: Sendable {
     package mutating func setTableSizeLimit(_ size: Int) {
         let size = min(max(size, 0), ownTableSizeLimit)
         guard size != table.maximumSize else { return }
-        // First: entries that `resize` evicts would remain in `fieldIndex`.
+        // Before `resize`: entries that it evicts itself would remain in `fieldIndex`.
         evict { $0.size > size }
         table.resize(to: size)
         pendingUpdate = (min(size, pendingUpdate?.smallest ?? size), size)
@@ -153,7 +153,7 @@ package struct HPACKEncoder: Sendable {
     private mutating func insert(
         _ name: Span<UInt8>, _ value: Span<UInt8>, _ size: Int, _ hash: FieldHash
     ) {
-        // First: entries that `table.insert` evicts would remain in `fieldIndex`.
+        // Before `table.insert`: entries that it evicts itself would remain in `fieldIndex`.
         evict { $0.mustEvict(for: size) }
         var octets: [UInt8] = []
         octets.reserveCapacity(name.count &+ value.count)
@@ -209,6 +209,7 @@ package struct HPACKEncoder: Sendable {
         let count = HuffmanCode.encodedCount(text)
         guard count <= text.count else { return false }
         HPACKInteger.encode(count, prefix: 7, pattern: 0x80, into: &output)
+        // Always true: the code has exactly `count` octets.
         return HuffmanCode.encode(text, atMost: count, into: &output)
     }
 

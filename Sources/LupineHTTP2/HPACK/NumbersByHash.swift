@@ -3,8 +3,8 @@
 /// A hash table from precomputed hashes to numbers, with open addressing and linear probing.
 ///
 /// Each hash has a preferred slot, given by its lowest bits. If another hash occupies that slot, the next free one is used.
-/// An attacker who chooses the hashed strings can make many hashes prefer one slot. A look-up then takes as many steps as there
-/// are numbers. The owner limits their count: the table of an encoder, with 4,096 octets, has at most 128 entries.
+/// An attacker who chooses the hashed strings can make many hashes prefer one slot. A look-up then visits as many slots as there
+/// are numbers. The owner limits the count of numbers: the table of an encoder, with 4,096 octets, has at most 128 entries.
 struct NumbersByHash: Sendable {
     private struct Slot: Sendable {
         var hash: UInt64

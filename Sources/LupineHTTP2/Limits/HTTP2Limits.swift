@@ -4,7 +4,7 @@ import LupineHTTP
 
 /// A rate limit: the number of frames or octets that a peer may send at once, and the number per second thereafter.
 package struct Allowance: Hashable, Sendable {
-    /// The largest value of either number. As `atOnce`, it means that there is no limit.
+    /// The largest value of `atOnce` and of `perSecond`. As `atOnce`, it means that there is no limit.
     static let maximum = 1 << 31
 
     /// The number that the peer may send at once.

@@ -68,6 +68,7 @@ enum FieldRule {
             let digit = digits[index] &- 0x30
             let (product, productOverflows) = number.multipliedReportingOverflow(by: 10)
             let (sum, sumOverflows) = product.addingReportingOverflow(Int64(digit))
+            // The product and the sum are used only if this is a digit.
             guard digit < 10, !productOverflows, !sumOverflows else { return nil }
             number = sum
         }

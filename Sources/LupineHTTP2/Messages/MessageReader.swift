@@ -92,17 +92,17 @@ package struct MessageReader: Sendable {
             throw .misplacedContent
         case .content(let content, let received):
             // No connection lives long enough for 2^63 octets, so the sum cannot overflow.
-            let received = received &+ Int64(count)
+            let newReceived = received &+ Int64(count)
             switch content {
             case .none:
                 guard count == 0 else { throw .unexpectedContent }
             case .length(let length):
-                guard received <= length else {
-                    throw .contentLengthMismatch(announced: length, received: received)
+                guard newReceived <= length else {
+                    throw .contentLengthMismatch(announced: length, received: newReceived)
                 }
             case .any, .tunnel: break
             }
-            state = .content(content, received: received)
+            state = .content(content, received: newReceived)
         }
     }
 
