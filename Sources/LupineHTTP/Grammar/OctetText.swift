@@ -78,7 +78,7 @@ extension String {
 }
 
 extension String {
-    /// Whether both texts have the same octets, which is how HTTP compares opaque text. `==` compares by canonical equivalence,
+    /// Whether two texts have the same octets, which is how HTTP compares opaque text. `==` compares by canonical equivalence,
     /// which a peer can make slow by its choice of text.
     package func hasSameOctets(as other: String) -> Bool {
         // For two ASCII strings `==` compares only the octets, and is faster than the loop below.

@@ -69,6 +69,7 @@ package struct DeflateOffer: Hashable, Sendable {
             agreement.serverMaxWindowBits = bits
         }
         switch (parameters.clientWindow, clientWindow) {
+        // The client keeps to its own limit, even if the answer does not mention it.
         case (.absent, .limited(let offered)):
             agreement.clientMaxWindowBits = offered
         case (.absent, .limitable), (.absent, .unlimited): break
@@ -128,7 +129,7 @@ private struct DeflateParameters {
     /// The parameter for the size of a window.
     enum Window {
         case absent
-        /// The parameter is present. Its value is an exponent of 2, or nil if it has none.
+        /// The parameter is present. The number is its value, an exponent of 2; nil if the parameter has no value.
         case present(Int?)
     }
 

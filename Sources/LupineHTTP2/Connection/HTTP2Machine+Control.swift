@@ -42,7 +42,7 @@ extension HTTP2Machine {
         switch streams.status(of: stream) {
         case .idle, .skipped: throw .unexpectedFrame(.rstStream, stream, .protocolError)
         case .closed, .forgotten:
-            // Without an event: the owner already knows that the stream has ended.
+            // Emits no event: the owner already knows that the stream has ended.
             try floodGuard.record(.resets, at: now)
         case .open:
             // After a complete response, a server may stop the remaining request with NO_ERROR (§8.1). No work was wasted, so
@@ -69,7 +69,7 @@ extension HTTP2Machine {
         }
         let (oldSize, newSize) = (previous.initialWindowSize, settingsExchange.peer.initialWindowSize)
         if oldSize != newSize {
-            // In the order of identifiers, so that the error always names the same stream.
+            // `openStreams` has the order of identifiers, so that the error always names the same stream.
             for stream in openStreams { try changeSendWindow(of: stream, from: oldSize, to: newSize) }
         }
         output.writeProvoked { FrameWriter.settingsAcknowledgement(into: &$0) }
@@ -105,10 +105,11 @@ extension HTTP2Machine {
     /// (§6.9.2).
     mutating func changeReceiveWindows(by difference: Int) {
         guard difference != 0 else { return }
-        // In the order of identifiers, so that the WINDOW_UPDATE frames are sent in that order.
+        // `openStreams` has the order of identifiers, so that the WINDOW_UPDATE frames are sent in that order.
         for stream in openStreams {
             let increment = streams.withEntry(of: stream) { entry in
                 let increment = entry.receiveWindow.change(by: difference)
+                // After the end of the peer's side, a WINDOW_UPDATE has no use.
                 return entry.peerMaySend ? increment : 0
             }
             guard let increment, increment > 0 else { continue }

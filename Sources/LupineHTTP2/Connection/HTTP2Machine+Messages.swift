@@ -40,7 +40,7 @@ extension HTTP2Machine {
     ) throws(HTTP2ConnectionError) -> Bool {
         let priority = removeEarlyPriority(of: stream)
         guard goAway.accepts(stream) else {
-            // Without RST_STREAM: the client will receive GOAWAY, whose last stream is below this one (§6.8).
+            // No RST_STREAM is needed: the client will receive GOAWAY, whose last stream is below this one (§6.8).
             streams.refuse(stream, room: settingsExchange.initialReceiveWindow)
             try floodGuard.record(.lateFrames, at: now)
             return false
@@ -116,7 +116,7 @@ extension HTTP2Machine {
 
     // MARK: DATA
 
-    /// Begins a DATA frame. Its whole payload counts for both windows (§6.9.1).
+    /// Begins a DATA frame. Its whole payload counts for the window of the stream and for that of the connection (§6.9.1).
     mutating func beginData(
         _ stream: StreamID, _ count: Int, _ now: Duration
     ) throws(HTTP2ConnectionError) {

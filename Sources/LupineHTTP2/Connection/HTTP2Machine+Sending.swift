@@ -57,12 +57,12 @@ extension HTTP2Machine {
         let allowedCount = min(count, sendRoom(of: stream), settingsExchange.peer.maxFrameSize)
         let isLastFrame = endsStream && allowedCount == count
         guard allowedCount > 0 || isLastFrame else {
-            // The window of a closed stream is 0, too: this is an error.
+            // A closed stream has no room either: `requireOpen` throws for it.
             try requireOpen(stream)
             return 0
         }
         try recordSent(.data(endsStream: isLastFrame), on: stream)
-        // Neither window throws: both allow at least `allowedCount` octets.
+        // Neither `debit` throws: `allowedCount` is at most what the stream's and the connection's window allow.
         _ = streams.withEntry(of: stream) { try? $0.sendWindow.debit(allowedCount) }
         try? sendWindow.debit(allowedCount)
         takeOutput(into: &output)

@@ -112,7 +112,7 @@ package struct HPACKEncoder: Sendable {
 
     /// Returns whether a field holds credentials, or a cookie short enough to be guessed.
     private static func isSensitive(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
-        // By length first: most names are then compared with no text at all.
+        // Checks the length first: most names are then compared with no text at all.
         switch name.count {
         case 6: value.count < shortCookieOctets && name.isText("cookie")
         case 10: value.count < shortCookieOctets && name.isText("set-cookie")

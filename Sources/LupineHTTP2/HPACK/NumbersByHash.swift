@@ -69,7 +69,7 @@ struct NumbersByHash: Sendable {
     /// Returns the position in `slots` of a hash, or of the free slot in which it would be stored.
     @inline(__always)
     private func slotIndex(of hash: UInt64) -> Int {
-        // Read once: it does not change during the search.
+        // Computed once: the number of slots does not change during the search.
         let mask = mask
         var index = Int(truncatingIfNeeded: hash) & mask
         while slots[index].number != Self.unused, slots[index].hash != hash { index = (index &+ 1) & mask }

@@ -139,7 +139,8 @@ package enum MessageDecoder {
     }
 
     /// Inserts `Host`, with the value of `:authority`, before all other fields. If `host` is already present, the fields remain
-    /// as they are, but both values must be equal (§8.3.1), apart from case and the default port of the scheme (RFC 3986 §6.2.3).
+    /// as they are, but its value must equal `:authority` (§8.3.1), apart from case and the scheme's default port (RFC 3986
+    /// §6.2.3).
     private static func setHost(
         _ authority: [UInt8]?, _ scheme: String?, _ fields: inout Fields
     ) throws(MessageError) {

@@ -169,7 +169,7 @@ package enum MessageEncoder {
 
     /// Returns whether a field rarely has the same value twice, so that it is not worth the space in the dynamic table.
     private static func rarelyRepeats(_ name: Span<UInt8>) -> Bool {
-        // By length first: most names are then compared with no text at all.
+        // Checks the length first: most names are then compared with no text at all.
         switch name.count {
         case 3: name.isText("age")
         case 4: name.isText("etag")

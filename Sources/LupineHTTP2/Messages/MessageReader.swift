@@ -156,7 +156,7 @@ package struct MessageReader: Sendable {
     ) throws(MessageError) -> Content {
         // `content-length` is ignored in the response that opens a tunnel (RFC 9110 §9.3.6).
         if method == .connect, head.status.kind == .successful { return .tunnel }
-        // Before the next check: an invalid length is an error even if no content may follow.
+        // The length is read before the next check, because an invalid one is an error even if no content may follow.
         let length = try FieldRule.contentLength(head.fields)
         if method == .head || head.status.code == 204 || head.status.code == 304 { return .none }
         return length.map { .length($0) } ?? .any
