@@ -223,6 +223,7 @@ public struct Fields: Sendable {
         guard end == value.count else {
             throw .invalidValueToSend(name: Excerpt(name.octets.span), octet: value[end])
         }
+        // The new line is in wire form, and a list has only one form.
         convertToWireForm()
         let range = value.trimmed(0..<value.count)
         // The line has four more octets: a colon, a space, CR and LF.

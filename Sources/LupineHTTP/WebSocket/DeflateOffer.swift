@@ -65,6 +65,7 @@ package struct DeflateOffer: Hashable, Sendable {
         case .absent:
             guard serverMaxWindowBits == nil else { throw error }
         case .present(let bits):
+            // Without a limit in the offer, the server may choose any size; 15 is the largest.
             guard let bits, bits <= serverMaxWindowBits ?? 15 else { throw error }
             agreement.serverMaxWindowBits = bits
         }

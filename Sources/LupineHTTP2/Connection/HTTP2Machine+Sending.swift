@@ -12,6 +12,7 @@ extension HTTP2Machine {
         guard role == .client, goAway.allowsOpening, streams.nextIdentifier != nil else {
             throw .connectionShuttingDown
         }
+        // Nil if the peer sets no limit. Before its first SETTINGS, the peer's limit is not known.
         let peerLimit =
             settingsExchange.hasPeerSettings
             ? settingsExchange.peer.maxConcurrentStreams : limits.openStreamsAtFirst
@@ -76,6 +77,7 @@ extension HTTP2Machine {
 
     /// Resets a stream that this endpoint cancels or refuses. Does nothing if the stream is closed.
     package mutating func reset(_ stream: StreamID, _ code: HTTP2ErrorCode) {
+        // `streams.reset` changes the state of the stream. It never returns false for an open one.
         guard error == nil, streams.isOpen(stream), streams.reset(stream, by: .send(.reset)) else {
             return
         }
@@ -86,6 +88,7 @@ extension HTTP2Machine {
     /// server's settings lack SETTINGS_NO_RFC7540_PRIORITIES, since it may then ignore the frame (§2.1.1).
     package mutating func sendPriority(_ value: Span<UInt8>, of stream: StreamID) {
         let mayBeIgnored = settingsExchange.hasPeerSettings && !settingsExchange.peer.noRFC7540Priorities
+        // `priorityOctets`, the limit of received values, applies to values that are sent, too.
         guard error == nil, role == .client, !mayBeIgnored, streams.peerMaySend(on: stream),
             value.count <= limits.frames.priorityOctets
         else { return }

@@ -23,7 +23,8 @@ package struct HTTP2Machine: Sendable {
     /// The windows of the connection; those of the streams are in `streams`.
     var sendWindow = FlowWindow()
     var receiveWindow: ReceiveWindow
-    /// Counts frames of the peer that cause work without progress; `record` throws when there are too many.
+    /// Counts frames of the peer that cause work without progress. `record` throws when there are too many, and
+    /// `recordProgress` lowers the counts.
     var floodGuard: FloodGuard
     /// The frames that wait to be sent.
     var output = ControlOutput()

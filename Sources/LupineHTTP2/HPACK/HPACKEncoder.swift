@@ -48,7 +48,7 @@ package struct HPACKEncoder: Sendable {
         let size = min(max(size, 0), ownTableSizeLimit)
         guard size != table.maximumSize else { return }
         // Before `resize`: entries that it evicts itself would remain in `fieldIndex`.
-        evict { $0.size > size }
+        evict(while: { $0.size > size })
         table.resize(to: size)
         pendingUpdate = (min(size, pendingUpdate?.smallest ?? size), size)
     }
@@ -154,7 +154,7 @@ package struct HPACKEncoder: Sendable {
         _ name: Span<UInt8>, _ value: Span<UInt8>, _ size: Int, _ hash: FieldHash
     ) {
         // Before `table.insert`: entries that it evicts itself would remain in `fieldIndex`.
-        evict { $0.mustEvict(for: size) }
+        evict(while: { $0.mustEvict(for: size) })
         var octets: [UInt8] = []
         octets.reserveCapacity(name.count &+ value.count)
         octets.append(name, name.indices)

@@ -38,6 +38,7 @@ package struct StreamSlots: Sendable {
     /// Assigns an index to a stream that has none: a free index, or else the next one.
     package mutating func insert(_ stream: StreamID) -> Int {
         precondition(!stream.isConnection, "the connection has no place among the streams")
+        // If no index is free, those below `count` are all in use.
         let index = freeIndices.popLast() ?? count
         indices.set(index, for: Self.key(stream))
         return index
