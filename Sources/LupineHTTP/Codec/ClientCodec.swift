@@ -156,6 +156,7 @@ package struct ClientCodec {
             guard interimHeadCount <= parser.limits.interimHeads else {
                 throw .limitExceeded(.interimHeads, allowed: parser.limits.interimHeads)
             }
+            // Only the final head decides whether the connection is reused.
             return .interim(head)
         }
         if !allowsReuse { states.forbidReuse() }

@@ -101,9 +101,9 @@ struct ChunkedDecoder {
         return (.needMore, index)
     }
 
-    /// The fast path to the next chunk: parses the CRLF after the previous chunk and a size line. Returns nil unless both are
-    /// complete and the line has no extensions; `state(after:)` then parses the input octet by octet. Nearly all chunks take the
-    /// fast path.
+    /// The fast path to the next chunk: parses the CRLF after the previous chunk and a size line. Returns nil if the CRLF or the
+    /// line is incomplete, or if the line has extensions; `state(after:)` then parses the input octet by octet. Nearly all chunks
+    /// take the fast path.
     @inline(__always)
     private func parsePlainSizeLine(_ input: Span<UInt8>, from start: Int) -> (size: Int64, end: Int)? {
         var index = start

@@ -107,6 +107,7 @@ extension Array where Element == UInt8 {
         append(addingCapacity: range.count) { $0.append(repeating: 0, count: range.count) }
         let added = bytes.extracting(range)
         var octets = mutableSpan
+        // The two counts in the loop are equal; the minimum shows the compiler that each index is valid in both spans.
         var destination = octets._mutatingExtracting(droppingFirst: start)
         for index in 0..<Swift.min(destination.count, added.count) { destination[index] = added[index] }
     }

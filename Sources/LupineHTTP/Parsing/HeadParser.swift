@@ -291,6 +291,7 @@ package struct HeadParser {
         let continuesLastField = nameEnd < lineStart
         if continuesLastField {
             let last = fieldCount &- 1
+            // The value now includes the fold, which `FoldedValue` replaces when the head is extracted.
             entries[last].valueCount = UInt32(truncatingIfNeeded: valueEnd) &- entries[last].valueStart
             if progress.foldedIndices.last != last { progress.foldedIndices.append(last) }
         } else {

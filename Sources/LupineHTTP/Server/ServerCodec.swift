@@ -173,6 +173,7 @@ package struct ServerCodec {
             responseState == .idle && head.status.kind == .informational && head.status.code != 101,
             "an interim response out of order")
         guard requestVersion == .http11 else { return }
+        // An interim head has neither a framing line nor a `Connection` line.
         try ResponseEncoder.encode(head, framing: nil, connection: nil, into: &output)
     }
 

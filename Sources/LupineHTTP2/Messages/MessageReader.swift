@@ -130,6 +130,7 @@ package struct MessageReader: Sendable {
             let request = try MessageDecoder.request(list, allowsProtocol: allowsProtocol)
             let content: Content
             if request.head.method == .connect {
+                // An extended CONNECT opens a tunnel, too.
                 content = .tunnel
             } else {
                 content = request.contentLength.map { .length($0) } ?? .any
