@@ -12,7 +12,7 @@
 ///     repeat { let (event, consumed) = try codec.next(received) ... } while event != needMore
 package struct ClientCodec {
     private var states = ExchangeStates() {
-        // Keeps the two stored copies below equal to the states.
+        // Keeps the stored copies `maySendRequest` and `requestIsSent` equal to the states.
         didSet { (maySendRequest, requestIsSent) = (states.maySendRequest, states.request == .sent) }
     }
     /// Parses the heads of responses.

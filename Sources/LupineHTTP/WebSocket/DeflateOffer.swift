@@ -120,6 +120,7 @@ package struct DeflateOffer: Hashable, Sendable {
             }
             agreement.serverMaxWindowBits = bits
         }
+        // Without a value in the offer, the client's window has the default size, the largest one.
         if case .present(let bits?) = offer.clientWindow { agreement.clientMaxWindowBits = bits }
         return agreement
     }

@@ -180,6 +180,7 @@ package struct HTTP2Machine: Sendable {
             try floodGuard.record(.pings, at: now)
             output.writeProvoked { FrameWriter.ping(octets, isAcknowledgement: true, into: &$0) }
         case .pingAcknowledged(let octets):
+            // The guard fails for an acknowledgement without a PING of this endpoint.
             guard pendingPings > 0 else { return try floodGuard.record(.ignoredFrames, at: now) }
             pendingPings &-= 1
             emit(.pong(octets))
