@@ -47,7 +47,7 @@ package struct HPACKEncoder: Sendable {
     package mutating func setTableSizeLimit(_ size: Int) {
         let size = min(max(size, 0), ownTableSizeLimit)
         guard size != table.maximumSize else { return }
-        // Before `resize`: entries that it evicts itself would remain in `fieldIndex`.
+        // Entries are evicted here, because those that `table.resize` evicts would remain in `fieldIndex`.
         evict(while: { $0.size > size })
         table.resize(to: size)
         pendingUpdate = (min(size, pendingUpdate?.smallest ?? size), size)
@@ -153,7 +153,7 @@ package struct HPACKEncoder: Sendable {
     private mutating func insert(
         _ name: Span<UInt8>, _ value: Span<UInt8>, _ size: Int, _ hash: FieldHash
     ) {
-        // Before `table.insert`: entries that it evicts itself would remain in `fieldIndex`.
+        // Entries are evicted here, because those that `table.insert` evicts would remain in `fieldIndex`.
         evict(while: { $0.mustEvict(for: size) })
         var octets: [UInt8] = []
         octets.reserveCapacity(name.count &+ value.count)
