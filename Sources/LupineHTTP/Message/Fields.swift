@@ -171,9 +171,9 @@ public struct Fields: Sendable {
         return nil
     }
 
-    /// False if the list contains no `Content-Length`, `Transfer-Encoding`, `Connection`, `Host` or `Upgrade`; true if it may
-    /// contain one of them. For nearly all lists to be sent it is false, and one pass over the tags saves a search for each of
-    /// the names.
+    /// False if the list contains no `Content-Length`, `Transfer-Encoding`, `Connection`, `Host` or `Upgrade`. True if it may
+    /// contain one of them: only the tags are compared, which other names may share. For nearly all lists to be sent it is false,
+    /// and one pass over the tags saves a search for each of the names.
     package var mayContainConnectionFields: Bool {
         if tagFilter.isDisjoint(with: .connectionFields) { return false }
         let table = entries.span
