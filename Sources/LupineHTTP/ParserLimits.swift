@@ -2,8 +2,8 @@
 
 /// The limits on a peer's heads and framing. A codec refuses a message that exceeds one of them.
 ///
-/// The defaults are far above what servers send, and small for the memory of a process. Other implementations have such limits
-/// too: nginx and Node limit heads to 8 to 64 KiB, curl to 300 KiB; Go and Apache limit the fields.
+/// The defaults are far above what servers send, and small for the memory of a process. For comparison, nginx and Node limit
+/// heads to 8 to 64 KiB, and curl limits them to 300 KiB. Go and Apache limit the fields.
 public struct ParserLimits: Hashable, Sendable {
     /// The maximum length in octets of a head or a trailer section.
     public var headBytes = 256 * 1024

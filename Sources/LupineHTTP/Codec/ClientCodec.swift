@@ -12,7 +12,7 @@
 ///     repeat { let (event, consumed) = try codec.next(received) ... } while event != needMore
 package struct ClientCodec {
     private var states = ExchangeStates() {
-        // Keeps the two stored copies below equal to the states.
+        // Keeps the stored copies `maySendRequest` and `requestIsSent` equal to the states.
         didSet { (maySendRequest, requestIsSent) = (states.maySendRequest, states.request == .sent) }
     }
     /// Parses the heads of responses.
@@ -44,8 +44,8 @@ package struct ClientCodec {
     // The next two properties store copies of what `states` says. Computed properties would be slower: to read one, the owner
     // would copy the whole codec.
 
-    /// Whether a request may be sent now. True on a new connection. Later, true while request and response are both complete and
-    /// neither side has announced the end of the connection.
+    /// Whether a request may be sent now. It is true on a new connection, and whenever the last request and its response are
+    /// complete and neither side has announced the end of the connection.
     package private(set) var maySendRequest = true
 
     /// Whether the request has been written completely.
@@ -61,17 +61,18 @@ package struct ClientCodec {
     ) throws(HTTPError) {
         precondition(maySendRequest, "a request before the exchange before it is over")
         try body.validate()
-        let expectContinue = expectContinue && head.version == .http11 && body.hasContent
-        try RequestEncoder.encode(head, body: body, expectContinue: expectContinue, into: &output)
+        let sendsExpectation = expectContinue && head.version == .http11 && body.hasContent
+        try RequestEncoder.encode(head, body: body, expectContinue: sendsExpectation, into: &output)
         states.handle(.requestBegan)
         encoder = BodyEncoder(body)
         requestKind = BodyFraming.RequestKind(head.method)
         // False for most requests, for which the searches for `Upgrade` and `Connection` are skipped.
         let mayContainConnectionFields = head.fields.mayContainConnectionFields
         hasRequestedUpgrade = mayContainConnectionFields && head.fields.contains(.upgrade)
-        awaitsContinue = expectContinue
+        awaitsContinue = sendsExpectation
         interimHeadCount = 0
         let hasCloseOption = mayContainConnectionFields && BodyFraming.hasCloseOption(head.fields)
+        // The connection is not reused after an HTTP/1.0 request, even if the request says `Connection: keep-alive`.
         if hasCloseOption || head.version == .http10 { states.forbidReuse() }
         if body == .none { states.handle(.requestEnded) }
     }
@@ -122,6 +123,7 @@ package struct ClientCodec {
             }
         case .head:
             guard input.count > 0 else { return (.needMore, 0) }
+            // Nil if the head is incomplete: the parser has then stored all of the input.
             guard let consumed = try parser.scan(input) else { return (.needMore, input.count) }
             return (try receiveHead(parser.extractHead(from: input)), consumed)
         case .idle, .ended:
@@ -154,6 +156,7 @@ package struct ClientCodec {
             guard interimHeadCount <= parser.limits.interimHeads else {
                 throw .limitExceeded(.interimHeads, allowed: parser.limits.interimHeads)
             }
+            // Only the final head decides whether the connection is reused.
             return .interim(head)
         }
         if !allowsReuse { states.forbidReuse() }
@@ -169,7 +172,8 @@ package struct ClientCodec {
     /// Counts `count` octets of content that did not pass through `next`, because the kernel moved them with `splice`. The body
     /// must have a known length with at least `count` octets left, or end with the connection; otherwise the function traps.
     package mutating func skipContent(_ count: Int) {
-        precondition(states.response == .body && decoder.skip(count), "content that was not due")
+        let isContent = states.response == .body && decoder.skip(count)
+        precondition(isContent, "content that was not due")
     }
 
     /// Records that the peer has closed its side of the connection. Returns `.end` if the close completes the body, and
@@ -181,6 +185,7 @@ package struct ClientCodec {
             let received = parser.receivedCount
             return try failTruncated(received == 0 ? .beforeHead : .insideHead(received: received))
         case .body:
+            // Nil if the close completes the body.
             if let truncation = decoder.truncation { return try failTruncated(truncation) }
             states.handle(.bodyEnded)
             states.handle(.peerClosed)

@@ -74,12 +74,13 @@ enum RequestEncoder {
         if fields.contains(name) { throw .framingFieldToSend(Excerpt(name.description)) }
     }
 
-    /// Returns the `Host` line to write, or nil if the fields contain a valid one. Throws if there is no host, more than one, or
-    /// an invalid one: RFC 9112 §3.2 requires exactly one in HTTP/1.1. `mayHaveHost` is false if the caller knows that the fields
-    /// contain no `Host`.
+    /// Returns the `Host` line to write. Returns nil if the fields contain a valid one, or if an HTTP/1.0 request has no host.
+    /// Throws if an HTTP/1.1 request has no host, because RFC 9112 §3.2 requires one. Also throws if the fields contain several
+    /// `Host` lines or an invalid one. `mayHaveHost` is false if the caller knows that the fields contain no `Host`.
     private static func hostLine(_ head: RequestHead, mayHaveHost: Bool) throws(HTTPError) -> [UInt8]? {
         guard let index = mayHaveHost ? head.fields.firstIndex(of: .host) : nil else {
             if let authority = head.authority { return authority.hostLine }
+            // The target of CONNECT is a host and port, and `Host` then repeats it.
             if case .authority(let authority) = head.target {
                 return Array("Host: \(authority.hostAndPort)\r\n".utf8)
             }

@@ -5,8 +5,8 @@ struct BodyDecoder {
     private enum State {
         /// There is no body.
         case none
-        /// The body has `of` octets, of which `remaining` have not arrived.
-        case length(remaining: Int64, of: Int64)
+        /// The body has `total` octets, of which `remaining` have not arrived.
+        case length(remaining: Int64, total: Int64)
         /// `chunks` decodes the body and stores its progress.
         case chunked
         /// The body ends with the connection.
@@ -22,7 +22,7 @@ struct BodyDecoder {
         chunks = ChunkedDecoder(limits: limits)
         switch framing {
         case .none, .handover: state = .none
-        case .length(let length): state = .length(remaining: length, of: length)
+        case .length(let length): state = .length(remaining: length, total: length)
         case .chunked: state = .chunked
         case .untilClose: state = .untilClose
         }
@@ -40,7 +40,7 @@ struct BodyDecoder {
             if remaining == 0 { return (.end(trailers: Fields()), 0) }
             guard input.count > 0 else { return (.needMore, 0) }
             let count = min(input.count, Int(clamping: remaining))
-            state = .length(remaining: remaining &- Int64(count), of: length)
+            state = .length(remaining: remaining &- Int64(count), total: length)
             return (.content(0..<count), count)
         case .chunked:
             return try chunks.next(input)
@@ -55,7 +55,7 @@ struct BodyDecoder {
         switch state {
         case .length(let remaining, let length):
             guard Int64(count) <= remaining else { return false }
-            state = .length(remaining: remaining &- Int64(count), of: length)
+            state = .length(remaining: remaining &- Int64(count), total: length)
             return true
         case .untilClose: return true
         case .none, .chunked: return count == 0

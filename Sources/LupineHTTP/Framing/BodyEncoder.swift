@@ -32,8 +32,8 @@ struct BodyEncoder {
     private enum State {
         /// There is no body.
         case none
-        /// The head has announced `of` octets; `sent` of them have been sent.
-        case length(sent: Int64, of: Int64)
+        /// The head announces a length of `announced` octets, of which `sent` have been sent.
+        case length(sent: Int64, announced: Int64)
         /// The body is sent in chunks; `isFirst` is true before the first one.
         case chunked(isFirst: Bool)
         /// The body ends with the connection.
@@ -51,7 +51,7 @@ struct BodyEncoder {
     init(_ body: OutgoingBody) {
         switch body {
         case .none: state = .none
-        case .known(let length): state = .length(sent: 0, of: length)
+        case .known(let length): state = .length(sent: 0, announced: length)
         case .unknown: state = .chunked(isFirst: true)
         }
     }
@@ -68,7 +68,7 @@ struct BodyEncoder {
             guard !overflow, total <= length else {
                 throw .bodyLengthMismatch(announced: length, given: overflow ? .max : total)
             }
-            state = .length(sent: total, of: length)
+            state = .length(sent: total, announced: length)
         case .untilClose: break
         case .chunked(let isFirst):
             // The CRLF after the content of the previous chunk.

@@ -44,8 +44,8 @@ package enum BodyFraming: Hashable, Sendable {
         let isWithoutBody =
             status.kind == .informational || status.code == 204 || status.code == 304 || request == .head
         if isWithoutBody {
-            // 204 must not announce content (RFC 9110 §8.6, RFC 9112 §6.1). A server that does so may also send the content,
-            // which the client would read as the next response.
+            // 204 must not announce content (RFC 9110 §8.6, RFC 9112 §6.1). A server that announces some may also send it, and
+            // the client would read it as the next response.
             if status.code == 204, positions.transferEncoding.count > 0 || length ?? 0 > 0 {
                 allowsReuse = false
             }
@@ -129,7 +129,7 @@ package enum BodyFraming: Hashable, Sendable {
     }
 
     /// Returns the number in `Content-Length`, or nil if the field is absent. If there are several lines or list elements, all
-    /// must be the same number. Throws if two differ, or if one is not a number. An empty one is not a number: some
+    /// must be the same number. Throws if two differ, or if one is not a number. An empty element is an error: some
     /// implementations ignore it, others read it as zero or refuse it.
     private static func contentLength(
         _ fields: Fields, _ positions: FramingFieldPositions

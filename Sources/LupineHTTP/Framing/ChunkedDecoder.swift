@@ -83,6 +83,7 @@ struct ChunkedDecoder {
                     state = .ended
                     return (.end(trailers: trailers), index)
                 }
+            // An earlier call has returned `.end` with the trailers.
             case .ended:
                 return (.end(trailers: Fields()), index)
             case .size, .blanks, .extensions, .sizeLineFeed, .contentCarriageReturn, .contentLineFeed:
@@ -100,9 +101,9 @@ struct ChunkedDecoder {
         return (.needMore, index)
     }
 
-    /// The fast path to the next chunk: parses the CRLF after the previous chunk and a size line. Returns nil unless both are
-    /// complete and the line has no extensions; `state(after:)` then parses the input octet by octet. Nearly all chunks take the
-    /// fast path.
+    /// The fast path to the next chunk: parses the CRLF after the previous chunk and a size line. Returns nil if the CRLF or the
+    /// line is incomplete, or if the line has extensions; `state(after:)` then parses the input octet by octet. Nearly all chunks
+    /// take the fast path.
     @inline(__always)
     private func parsePlainSizeLine(_ input: Span<UInt8>, from start: Int) -> (size: Int64, end: Int)? {
         var index = start
@@ -146,15 +147,16 @@ struct ChunkedDecoder {
             guard digits > 0 else { throw .malformedChunkSize(octet: octet, offset: offset) }
             switch octet {
             case Octet.carriageReturn: return .sizeLineFeed(size: value)
-            case Octet.semicolon: return try countExtensionOctet(value)
+            case Octet.semicolon: return try countOctetAndEnterExtensions(value)
             case Octet.space, Octet.tab:
-                // Only counts the octet: the extension itself begins with a semicolon.
-                _ = try countExtensionOctet(value)
+                // Only counts the octet, and drops the state: the extension itself begins with a semicolon.
+                _ = try countOctetAndEnterExtensions(value)
                 return .blanks(size: value)
             default: throw .malformedChunkSize(octet: octet, offset: offset)
             }
         case .blanks(let size):
-            let extensions = try countExtensionOctet(size)
+            // Counts a blank, too, but only a semicolon leads to the state within extensions.
+            let extensions = try countOctetAndEnterExtensions(size)
             if octet == Octet.semicolon { return extensions }
             guard Octet.isBlank(octet) else { throw .malformedChunkSize(octet: octet, offset: offset) }
             return .blanks(size: size)
@@ -163,7 +165,7 @@ struct ChunkedDecoder {
             guard OctetClass.contains(octet, OctetClass.value) else {
                 throw .malformedChunkExtension(octet: octet, offset: offset)
             }
-            return try countExtensionOctet(size)
+            return try countOctetAndEnterExtensions(size)
         case .sizeLineFeed(let size):
             guard octet == Octet.lineFeed else { throw .malformedChunkEnd(octet: octet, offset: offset) }
             return size == 0 ? .trailers : .content(remaining: size)
@@ -181,9 +183,9 @@ struct ChunkedDecoder {
         }
     }
 
-    /// Counts one more octet of an extension, and returns the state within extensions. Throws if all extensions together are
-    /// longer than the content received so far plus `limits.chunkExtensionBytes`.
-    private mutating func countExtensionOctet(_ size: Int64) throws(HTTPError) -> State {
+    /// Counts one more octet of an extension, and returns the state within extensions of a chunk of that size. Throws if all
+    /// extensions together are longer than the content received so far plus `limits.chunkExtensionBytes`.
+    private mutating func countOctetAndEnterExtensions(_ size: Int64) throws(HTTPError) -> State {
         extensionOctetCount &+= 1
         let (allowed, overflow) = receivedContentCount.addingReportingOverflow(
             Int64(limits.chunkExtensionBytes))

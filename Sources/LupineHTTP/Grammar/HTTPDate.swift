@@ -42,7 +42,7 @@ package enum HTTPDate {
         guard let time, let day, let month, var year else { return nil }
         // A year of two digits is one of 1970 to 2069.
         if 70...99 ~= year { year += 1_900 } else if 0...69 ~= year { year += 2_000 }
-        // RFC 6265 §5.1.1 refuses years before 1601.
+        // RFC 6265 §5.1.1 refuses years before 1601, and days and times that do not exist.
         guard year >= 1_601, day >= 1, day <= length(ofMonth: month, in: year),
             time.hour <= 23, time.minute <= 59, time.second <= 59
         else { return nil }
@@ -146,6 +146,7 @@ package enum HTTPDate {
         let marchYear = month <= 2 ? year - 1 : year
         let era = marchYear / 400
         let yearOfEra = marchYear - era * 400
+        // The months count from March: 0 for March, 11 for February.
         let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }

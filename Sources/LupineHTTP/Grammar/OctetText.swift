@@ -78,7 +78,7 @@ extension String {
 }
 
 extension String {
-    /// Whether both texts have the same octets, which is how HTTP compares opaque text. `==` compares by canonical equivalence,
+    /// Whether two texts have the same octets, which is how HTTP compares opaque text. `==` compares by canonical equivalence,
     /// which a peer can make slow by its choice of text.
     package func hasSameOctets(as other: String) -> Bool {
         // For two ASCII strings `==` compares only the octets, and is faster than the loop below.
@@ -107,6 +107,7 @@ extension Array where Element == UInt8 {
         append(addingCapacity: range.count) { $0.append(repeating: 0, count: range.count) }
         let added = bytes.extracting(range)
         var octets = mutableSpan
+        // The two counts in the loop are equal; the minimum shows the compiler that each index is valid in both spans.
         var destination = octets._mutatingExtracting(droppingFirst: start)
         for index in 0..<Swift.min(destination.count, added.count) { destination[index] = added[index] }
     }

@@ -98,7 +98,7 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// A set of tags, stored as a Bloom filter: a tag that was not inserted may seem to be contained, if it shares its bit with
-    /// one that was.
+    /// an inserted tag.
     struct TagFilter: OptionSet, Sendable {
         let rawValue: UInt64
 

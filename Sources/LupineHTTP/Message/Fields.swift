@@ -171,9 +171,9 @@ public struct Fields: Sendable {
         return nil
     }
 
-    /// False if the list contains no `Content-Length`, `Transfer-Encoding`, `Connection`, `Host` or `Upgrade`; true if it may
-    /// contain one of them. For nearly all lists to be sent it is false, and one pass over the tags saves a search for each of
-    /// the names.
+    /// False if the list contains no `Content-Length`, `Transfer-Encoding`, `Connection`, `Host` or `Upgrade`. True if it may
+    /// contain one of them: only the tags are compared, which other names may share. For nearly all lists to be sent it is false,
+    /// and one pass over the tags saves a search for each of the names.
     package var mayContainConnectionFields: Bool {
         if tagFilter.isDisjoint(with: .connectionFields) { return false }
         let table = entries.span
@@ -223,6 +223,7 @@ public struct Fields: Sendable {
         guard end == value.count else {
             throw .invalidValueToSend(name: Excerpt(name.octets.span), octet: value[end])
         }
+        // The new line is in wire form, and a list has only one form.
         convertToWireForm()
         let range = value.trimmed(0..<value.count)
         // The line has four more octets: a colon, a space, CR and LF.

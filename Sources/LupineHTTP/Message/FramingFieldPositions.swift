@@ -21,7 +21,8 @@ struct FramingFieldPositions: Hashable, Sendable {
         }
     }
 
-    /// Records the field at position `index` of the list if it is one of the three. `bytes` contain its name.
+    /// Records the field at position `index` of the list if it has one of the three names. `bytes` contain its name. Different
+    /// names may have the same tag, so a field with the tag of one of the three is only a candidate.
     @inline(__always)
     mutating func record(_ entry: Fields.Entry, at index: Int, in bytes: Span<UInt8>) {
         switch entry.tag {
@@ -30,13 +31,13 @@ struct FramingFieldPositions: Hashable, Sendable {
         }
     }
 
-    /// Records a field whose tag equals that of one of the three names, if the name is equal, too. Not inlined, because few
-    /// fields have such a tag: `record` stays small.
+    /// Records a candidate if it has the name, too. The function is not inlined, which keeps `record` small: few fields are
+    /// candidates.
     @inline(never)
     private mutating func recordCandidate(_ entry: Fields.Entry, at index: Int, in bytes: Span<UInt8>) {
         let start = entry.name.lowerBound
         let end = entry.name.upperBound
-        // By the length of the name.
+        // The three names have different lengths.
         switch end &- start {
         case 14:
             if OctetScan.isToken(

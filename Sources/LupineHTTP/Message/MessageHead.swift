@@ -60,7 +60,8 @@ public struct RequestHead: Hashable, Sendable {
     public var method: Method
     /// The request target.
     public var target: RequestTarget
-    /// The value of `Host`. It is not used if `fields` contain `Host`, and nil in a received head, whose `fields` contain it.
+    /// The value of `Host`. An encoder ignores it if `fields` contain `Host`. It is nil in a received head: `Host` is then one of
+    /// `fields`.
     public var authority: Authority?
     /// The version in the head.
     public var version: HTTPVersion

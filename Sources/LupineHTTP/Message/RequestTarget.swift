@@ -114,8 +114,8 @@ public struct Authority: Sendable {
         hostLine = Array("Host: \(value)\r\n".utf8)
     }
 
-    /// Parses a received `host:port`, of which the port is required. Throws `HTTPError.malformedTarget` if the text is no such
-    /// pair.
+    /// Parses a received `host:port`, of which the port is required. Throws `HTTPError.malformedTarget` if the text has another
+    /// form, or if the host or the port is invalid.
     init(parsing text: String) throws(HTTPError) {
         guard let colon = text.utf8.lastIndex(of: Octet.colon),
             let port = Self.parsePort(
@@ -218,13 +218,14 @@ public struct Authority: Sendable {
         guard address.allSatisfy({ Octet.hexadecimal($0) != nil || $0 == Octet.colon || $0 == dot }) else {
             return false
         }
-        // With its percent sign.
+        // The zone begins with the percent sign.
         let zone = octets.dropFirst(address.count)
         return zone.isEmpty || (zone.count > 1 && isName(zone))
     }
 }
 
-/// Two authorities are equal if their hosts, ports and default ports are. The stored line depends only on those.
+/// Two authorities are equal if their hosts, ports and default ports are. `hostLine` is not compared, because it depends only on
+/// these three properties.
 extension Authority: Hashable {
     public static func == (left: Authority, right: Authority) -> Bool {
         left.host == right.host && left.port == right.port && left.defaultPort == right.defaultPort

@@ -14,6 +14,7 @@ enum FoldedValue {
             case Octet.carriageReturn, Octet.lineFeed: isFold = true
             case Octet.space, Octet.tab: blanks.append(octet)
             default:
+                // Folds and blanks before the first octet do not belong to the value.
                 if !value.isEmpty { value += isFold ? [Octet.space] : blanks }
                 isFold = false
                 blanks.removeAll(keepingCapacity: true)

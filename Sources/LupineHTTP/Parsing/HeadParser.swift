@@ -102,6 +102,7 @@ package struct HeadParser {
         // Stores at most one octet above the limit, which suffices to detect the error.
         octets.append(input, 0..<min(input.count, max(0, limits.headBytes &+ 1 &- previousCount)))
         let end = try scanHead(octets.span)
+        // The caller keeps the octets after the head, which are still in `input`.
         if let end { octets.removeLast(octets.count &- end) }
         storedOctets = octets
         return end.map { $0 &- previousCount }
@@ -168,7 +169,7 @@ package struct HeadParser {
     private enum StopReason {
         /// The empty line was found, which ends the head.
         case end
-        /// All octets have been scanned, or all that a limit allows; `checkLimits` distinguishes the two.
+        /// All octets have been scanned, or all that a limit allows; `checkLimits` throws in the second case.
         case needMore
         /// The table has no room for another field.
         case tableFull
@@ -205,6 +206,7 @@ package struct HeadParser {
             }
             // One octet more than a line may have, so that `checkLimits` can tell a longer line from one of the maximum length.
             let scanEnd = min(availableCount, lineStart &+ limits.lineBytes &+ 1)
+            // Scans the name, unless earlier input contained all of it. `scanName` returns nil if the value is next.
             if nameEnd == lineStart,
                 let reason = try scanName(
                     bytes, availableCount, from: lineStart, to: scanEnd, &position, &nameEnd, fieldCount,
@@ -289,6 +291,7 @@ package struct HeadParser {
         let continuesLastField = nameEnd < lineStart
         if continuesLastField {
             let last = fieldCount &- 1
+            // The value now includes the fold, which `FoldedValue` replaces when the head is extracted.
             entries[last].valueCount = UInt32(truncatingIfNeeded: valueEnd) &- entries[last].valueStart
             if progress.foldedIndices.last != last { progress.foldedIndices.append(last) }
         } else {
@@ -359,7 +362,7 @@ package struct HeadParser {
             let endsInCarriageReturn = scanEnd > 0 && bytes[scanEnd &- 1] == Octet.carriageReturn
             try StartLineParser.checkBeginning(bytes, endsInCarriageReturn ? scanEnd &- 1 : scanEnd, kind)
             progress.position = scanEnd
-            // Not even the last octet at which the LF of the longest line could be is one.
+            // The octets include the last place at which the LF of the longest allowed line can be.
             if scanEnd > limits.lineBytes &+ 1 { throw .limitExceeded(.lineBytes, allowed: limits.lineBytes) }
             return false
         }
@@ -370,6 +373,7 @@ package struct HeadParser {
             try StartLineParser.checkBeginning(bytes, end, kind)
             throw .bareLineFeed(offset: lineFeed)
         }
+        // The first line is empty.
         guard end > 0 else { throw .notHTTP(octet: bytes[0], offset: 0) }
         guard end <= limits.lineBytes else {
             try StartLineParser.checkBeginning(bytes, end, kind)

@@ -2,8 +2,8 @@
 
 /// The tolerances of a parser of heads: violations of the grammar that it accepts.
 ///
-/// There are no tolerances for requests, for a CR without LF, or for the framing of chunks. If implementations differed in those,
-/// they could read the same octets as different messages.
+/// There are no tolerances for requests, for a CR without LF, or for the framing of chunks. Implementations that tolerate
+/// different violations there could read the same octets as different messages.
 public struct Leniency: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -75,14 +75,14 @@ enum PlainLines {
             framingPositions.record(entry, at: newFieldCount, in: bytes)
             table[newFieldCount] = entry
             newFieldCount &+= 1
-            // After the CRLF.
+            // The next line begins after the CRLF.
             start = valueEnd &+ 2
         }
         return false
     }
 
-    /// Finds the CR after a value, in `word`, which begins at `wordStart`, or in the words after it. Returns false if another
-    /// octet that is not allowed in a value comes first.
+    /// Finds the CR after a value, in `word`, which begins at `wordStart`, or in the words after it. Sets `valueEnd` to the index
+    /// of the CR. Returns false if another octet that is not allowed in a value comes first.
     @inline(__always)
     private static func findValueEnd(
         _ bytes: Span<UInt8>, from wordStart: inout UInt32, _ word: inout UInt64, _ valueEnd: inout UInt32

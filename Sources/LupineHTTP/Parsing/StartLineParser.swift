@@ -19,7 +19,8 @@ enum StartLineParser {
         _ bytes: Span<UInt8>, _ end: Int, _ leniency: Leniency
     ) throws(HTTPError) -> HeadParser.StartLine {
         let version: HTTPVersion
-        // The fast path: the two versions have eight octets. Any other one, as zero, is left to `parseVersion`.
+        // The fast path: the two versions have eight octets. A version of another length becomes 0 here, which equals neither of
+        // them, and is left to `parseVersion`.
         let hasEightOctets = end == 8 || (end > 8 && bytes[8] == Octet.space)
         switch hasEightOctets ? OctetScan.word(bytes, at: 0) : 0 {
         case http11: version = .http11
@@ -40,6 +41,7 @@ enum StartLineParser {
         }
         guard code >= 100 else { throw .invalidStatusCode(Int(code)) }
         let status = Status(validated: code)
+        // The line ends after the code.
         if end == 12 {
             guard leniency.contains(.missingReason) else { throw .missingReason(offset: end) }
             // A custom reason of nil stands for the standard phrase, which is empty for an unassigned code.

@@ -91,6 +91,7 @@ package struct ServerCodec {
             // While the owner sends a response before a request has arrived, such as 408 (Request Timeout), the codec reads
             // nothing.
             guard input.count > 0, responseState == .idle else { return (.needMore, 0) }
+            // Nil if the head is incomplete: the parser has then stored all of the input.
             guard let consumed = try parser.scan(input) else { return (.needMore, input.count) }
             return (try receiveHead(parser.extractHead(from: input)), consumed)
         case .body:
@@ -123,9 +124,10 @@ package struct ServerCodec {
         requestVersion = version
         continueIsExpected = framing != .none && version == .http11 && expectsContinue(fields)
         decoder = BodyDecoder(framing, limits: limits)
-        // Also for a request without a body: the decoder then returns `.end` at once.
+        // This is the state even after a head without a body: the decoder then returns `.end` at once.
         requestState = .body
         let head = RequestHead(method: method, target: target, version: version, fields: fields)
+        // The event has the request's own `allowsReuse`, which may be true for CONNECT, too.
         return .head(head, framing: framing, allowsReuse: allowsReuse)
     }
 
@@ -171,6 +173,7 @@ package struct ServerCodec {
             responseState == .idle && head.status.kind == .informational && head.status.code != 101,
             "an interim response out of order")
         guard requestVersion == .http11 else { return }
+        // An interim head has neither a framing line nor a `Connection` line.
         try ResponseEncoder.encode(head, framing: nil, connection: nil, into: &output)
     }
 

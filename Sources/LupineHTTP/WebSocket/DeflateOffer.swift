@@ -65,10 +65,12 @@ package struct DeflateOffer: Hashable, Sendable {
         case .absent:
             guard serverMaxWindowBits == nil else { throw error }
         case .present(let bits):
+            // Without a limit in the offer, the server may choose any size; 15 is the largest.
             guard let bits, bits <= serverMaxWindowBits ?? 15 else { throw error }
             agreement.serverMaxWindowBits = bits
         }
         switch (parameters.clientWindow, clientWindow) {
+        // The client keeps to its own limit, even if the answer does not mention it.
         case (.absent, .limited(let offered)):
             agreement.clientMaxWindowBits = offered
         case (.absent, .limitable), (.absent, .unlimited): break
@@ -118,6 +120,7 @@ package struct DeflateOffer: Hashable, Sendable {
             }
             agreement.serverMaxWindowBits = bits
         }
+        // Without a value in the offer, the client's window has the default size, the largest one.
         if case .present(let bits?) = offer.clientWindow { agreement.clientMaxWindowBits = bits }
         return agreement
     }
@@ -128,7 +131,7 @@ private struct DeflateParameters {
     /// The parameter for the size of a window.
     enum Window {
         case absent
-        /// The parameter is present. Its value is an exponent of 2, or nil if it has none.
+        /// The parameter is present. The number is its value, an exponent of 2; nil if the parameter has no value.
         case present(Int?)
     }
 

@@ -51,6 +51,7 @@ package struct UTF8Validator: Sendable {
         case 0x00...0x7F: break
         case 0xC2...0xDF: remaining = 1
         case 0xE0: (remaining, lowest) = (2, 0xA0)
+        // This case must precede the next one, whose range contains 0xED.
         case 0xED: (remaining, highest) = (2, 0x9F)
         case 0xE1...0xEF: remaining = 2
         case 0xF0: (remaining, lowest) = (3, 0x90)

@@ -5,9 +5,9 @@
 /// The type is a state machine. It decides which close frame to send, what to do with the connection and its timer, and how the
 /// connection ended. The owner, which has the connection, performs the actions that it returns.
 ///
-/// A server closes the connection as soon as both close frames have been sent. A client first waits for the server to do so, so
-/// that the socket that stays in TIME_WAIT is the server's (RFC 6455 §7.1.1). The timer bounds every wait: for the peer's close
-/// frame, for the peer to close the connection, and for a peer that does not read the output.
+/// A server closes the connection as soon as both ends have sent a close frame. A client first waits for the server to close it,
+/// so that the socket that stays in TIME_WAIT is the server's (RFC 6455 §7.1.1). The timer bounds every wait: for the peer's
+/// close frame, for the peer to close the connection, and for a peer that does not read the output.
 package struct WebSocketClosing: Sendable {
     /// The state of the closing handshake. The comments name the states that can follow.
     package enum State: Hashable, Sendable {
@@ -110,6 +110,7 @@ package struct WebSocketClosing: Sendable {
         case (.open, .ended):
             state = .closed
             return Actions(connection: .close, outcome: .lost)
+        // The timer that was started with the close frame also bounds the wait for the end of the connection.
         case (.closing(let sent), .received(let answer)):
             state = .draining
             return Actions(connection: actionAfterCloseFrames, outcome: .locallyClosed(sent, answer: answer))
@@ -139,7 +140,7 @@ package struct WebSocketClosing: Sendable {
         }
     }
 
-    /// The action on the connection once both close frames have been sent: only a server closes it.
+    /// The action on the connection once both ends have sent a close frame: only a server closes it.
     private var actionAfterCloseFrames: ConnectionAction {
         switch role {
         case .client: .keep

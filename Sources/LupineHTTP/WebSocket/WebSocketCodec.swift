@@ -157,6 +157,7 @@ package struct WebSocketCodec {
         case .draining, .closed: return (.needMore, input.count)
         }
         if let failure { throw failure }
+        // The owner has not yet passed the peer's close frame to `close`, so the state is still `open` or `closing`.
         guard !hasReceivedClose else { return (.needMore, input.count) }
         do {
             let result = try reader.next(input)

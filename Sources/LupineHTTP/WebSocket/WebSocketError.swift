@@ -7,7 +7,7 @@
 public enum WebSocketError: Error, Hashable, Sendable {
     // MARK: Errors in the server's response
 
-    /// The status of the response is not 101.
+    /// The status of the response is not 101, or, over HTTP/2, not 2xx.
     case notSwitched(status: Int)
     /// `Upgrade` in the request or the response is not `websocket`; nil if it is absent.
     case invalidUpgrade(Excerpt?)

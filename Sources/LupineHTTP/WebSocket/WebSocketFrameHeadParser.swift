@@ -39,23 +39,23 @@ struct WebSocketFrameHeadParser {
         case .length(var head, let isMasked, let remaining, let minimum, let value):
             // The high bit of a length of 8 octets must be zero.
             if remaining == 8, octet >= 0x80 { throw .lengthOverflow }
-            let value = value << 8 | UInt64(octet)
+            let newValue = value << 8 | UInt64(octet)
             guard remaining == 1 else {
                 state = .length(
-                    head, isMasked: isMasked, remaining: remaining - 1, minimum: minimum, value: value)
+                    head, isMasked: isMasked, remaining: remaining - 1, minimum: minimum, value: newValue)
                 return nil
             }
-            guard value >= minimum else { throw .lengthNotMinimal(value) }
-            guard let length = Int(exactly: value) else { throw .lengthOverflow }
+            guard newValue >= minimum else { throw .lengthNotMinimal(newValue) }
+            guard let length = Int(exactly: newValue) else { throw .lengthOverflow }
             head.length = length
             return endLength(head, isMasked: isMasked)
         case .mask(var head, let remaining, let key):
-            let key = key << 8 | UInt32(octet)
+            let newKey = key << 8 | UInt32(octet)
             guard remaining == 1 else {
-                state = .mask(head, remaining: remaining - 1, key: key)
+                state = .mask(head, remaining: remaining - 1, key: newKey)
                 return nil
             }
-            head.mask = WebSocketMask(key: key)
+            head.mask = WebSocketMask(key: newKey)
             state = .first
             return head
         }
@@ -102,7 +102,7 @@ struct WebSocketFrameHeadParser {
         return nil
     }
 
-    /// Continues after the length: returns the head, or nil if a masking key follows.
+    /// Continues after the length. Returns the head if it is complete, nil if a masking key follows.
     private mutating func endLength(_ head: WebSocketFrameHead, isMasked: Bool) -> WebSocketFrameHead? {
         state = isMasked ? .mask(head, remaining: 4, key: 0) : .first
         return isMasked ? nil : head

@@ -14,7 +14,8 @@ package struct WebSocketServerHandshake: Sendable {
     ///
     /// - Parameters:
     ///   - request: The head of the client's request.
-    ///   - subprotocols: The subprotocols that the server supports. It chooses the first of the client's that is among them.
+    ///   - subprotocols: The subprotocols that the server supports. Of those that the client offers, it chooses the first one
+    ///     that it supports.
     ///   - allowsCompression: Whether the server accepts an offer of permessage-deflate.
     package init(
         _ request: RequestHead, subprotocols: [String] = [], allowsCompression: Bool = false

@@ -2,7 +2,7 @@
 
 /// The GOAWAY state of both endpoints: RFC 9113 §6.8.
 ///
-/// A server shuts down in two steps. A first GOAWAY with the largest stream identifier announces the shutdown. When the requests
+/// A server shuts down in two phases. A first GOAWAY with the largest stream identifier announces the shutdown. When the requests
 /// in flight have arrived, a second GOAWAY names the last stream that the server processes. The last stream of a later GOAWAY is
 /// never above that of an earlier one. In this file, an arrow precedes the states that may follow a state.
 struct GoAwayState: Hashable, Sendable {

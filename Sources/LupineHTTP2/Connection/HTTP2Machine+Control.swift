@@ -10,6 +10,7 @@ extension HTTP2Machine {
     ) throws(HTTP2ConnectionError) {
         // A closed stream may still be reset, without an event: the owner already knows that the stream has ended.
         let wasOpen = streams.isOpen(stream)
+        // False if RST_STREAM may not be sent: for example, because this endpoint has already sent it.
         guard streams.reset(stream, by: .send(.reset)) else { return }
         output.writeProvoked { FrameWriter.reset(stream, error.code, into: &$0) }
         if wasOpen { emit(.failed(stream, error)) }
@@ -41,13 +42,14 @@ extension HTTP2Machine {
         switch streams.status(of: stream) {
         case .idle, .skipped: throw .unexpectedFrame(.rstStream, stream, .protocolError)
         case .closed, .forgotten:
-            // Without an event: the owner already knows that the stream has ended.
+            // Emits no event: the owner already knows that the stream has ended.
             try floodGuard.record(.resets, at: now)
         case .open:
             // After a complete response, a server may stop the remaining request with NO_ERROR (§8.1). No work was wasted, so
             // this reset is not counted.
             let isAfterResponse =
                 role == .client && code == .noError && !streams.peerMaySend(on: stream)
+            // Always true: an open stream can be reset.
             guard streams.reset(stream, by: .receive(.reset)) else { return }
             emit(.reset(stream, code))
             if !isAfterResponse { try floodGuard.record(.resets, at: now) }
@@ -67,7 +69,7 @@ extension HTTP2Machine {
         }
         let (oldSize, newSize) = (previous.initialWindowSize, settingsExchange.peer.initialWindowSize)
         if oldSize != newSize {
-            // In the order of identifiers, so that the error always names the same stream.
+            // `openStreams` has the order of identifiers, so that the error always names the same stream.
             for stream in openStreams { try changeSendWindow(of: stream, from: oldSize, to: newSize) }
         }
         output.writeProvoked { FrameWriter.settingsAcknowledgement(into: &$0) }
@@ -103,10 +105,11 @@ extension HTTP2Machine {
     /// (§6.9.2).
     mutating func changeReceiveWindows(by difference: Int) {
         guard difference != 0 else { return }
-        // In the order of identifiers, so that the WINDOW_UPDATE frames are sent in that order.
+        // `openStreams` has the order of identifiers, so that the WINDOW_UPDATE frames are sent in that order.
         for stream in openStreams {
             let increment = streams.withEntry(of: stream) { entry in
                 let increment = entry.receiveWindow.change(by: difference)
+                // After the end of the peer's side, a WINDOW_UPDATE has no use.
                 return entry.peerMaySend ? increment : 0
             }
             guard let increment, increment > 0 else { continue }
@@ -126,6 +129,7 @@ extension HTTP2Machine {
             do throws(FlowControlError) { try sendWindow.credit(increment) } catch {
                 throw .flowControl(error, .connection)
             }
+            // The window is positive now. It never is negative, because settings do not change the connection's window.
             if wasExhausted { emit(.windowOpened(.connection)) }
             return
         }
@@ -153,11 +157,13 @@ extension HTTP2Machine {
     mutating func receiveGoAway(
         _ last: StreamID, _ code: HTTP2ErrorCode, _ debug: [UInt8], _ now: Duration
     ) throws(HTTP2ConnectionError) {
+        // GOAWAY has no allowance of its own: it shares that of the ignored frames.
         try floodGuard.record(.ignoredFrames, at: now)
         switch goAway.handle(.received(last: last)) {
         case .raised(let previous): throw .goAwayRaised(last, after: previous)
         case .refuse(let last):
             emit(.goAway(last: last, code, debug: debug))
+            // A server opens no streams, so the client refuses none.
             guard role == .client else { return }
             for stream in openStreams where stream > last {
                 // A reset of an open stream always succeeds.
@@ -181,6 +187,7 @@ extension HTTP2Machine {
         case .open: emit(.priority(stream, value: value))
         case .closed, .forgotten, .skipped: return
         case .idle:
+            // `limits.openStreams` applies if the settings of this endpoint set no limit.
             let limit = settingsExchange.prioritizedStreamLimit(unlimited: limits.openStreams)
             let replacesPriority = earlyPriorities[stream] != nil
             let hasRoom = replacesPriority || earlyPriorities.count &+ streams.count < limit

@@ -40,7 +40,7 @@ extension HTTP2Machine {
     ) throws(HTTP2ConnectionError) -> Bool {
         let priority = removeEarlyPriority(of: stream)
         guard goAway.accepts(stream) else {
-            // Without RST_STREAM: the client will receive GOAWAY, whose last stream is below this one (§6.8).
+            // No RST_STREAM is needed: the client will receive GOAWAY, whose last stream is below this one (§6.8).
             streams.refuse(stream, room: settingsExchange.initialReceiveWindow)
             try floodGuard.record(.lateFrames, at: now)
             return false
@@ -116,7 +116,7 @@ extension HTTP2Machine {
 
     // MARK: DATA
 
-    /// Begins a DATA frame. Its whole payload counts for both windows (§6.9.1).
+    /// Begins a DATA frame. Its whole payload counts for the window of the stream and for that of the connection (§6.9.1).
     mutating func beginData(
         _ stream: StreamID, _ count: Int, _ now: Duration
     ) throws(HTTP2ConnectionError) {
@@ -127,6 +127,7 @@ extension HTTP2Machine {
         var isWanted = false
         switch streams.receive(.data(endsStream: false), on: stream) {
         case .proceed:
+            // False if the debit has failed the stream.
             isWanted = try debitWindow(of: stream, by: count, now)
         // A received frame never gets the verdict `mayNotSend`.
         case .ignore, .mayNotSend:
@@ -167,7 +168,8 @@ extension HTTP2Machine {
 
     /// Handles a late frame: one on a stream that was reset or refused, which the peer may have sent before it knew of this
     /// (§5.1). `flowControlled` is the length of the payload for DATA, and 0 for HEADERS. The window that the stream had limits
-    /// the octets of its late frames. `HTTP2Limits.lateFrames` limits their number, beyond what is expected.
+    /// the octets of its late frames. A few small frames are expected on each stream that `ClosedStreams` remembers.
+    /// `HTTP2Limits.lateFrames` limits the number of further ones, and of those on forgotten streams.
     private mutating func receiveLateFrame(
         _ type: FrameType, _ stream: StreamID, flowControlled: Int, _ now: Duration
     ) throws(HTTP2ConnectionError) {
@@ -183,7 +185,7 @@ extension HTTP2Machine {
     mutating func receiveContent(
         _ stream: StreamID, _ range: Range<Int>, _ now: Duration
     ) throws(HTTP2ConnectionError) {
-        // The owner may have reset the stream since the frame began.
+        // If the owner has reset the stream since the frame began, there is no room: all content is dropped.
         let room = streams.withEntry(of: stream) { $0.reader.contentRoom } ?? 0
         let allowedCount = min(room, range.count)
         if allowedCount > 0, incomingData.handle(.content(allowedCount)) == .deliver {

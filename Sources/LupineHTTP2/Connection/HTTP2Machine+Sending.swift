@@ -12,6 +12,7 @@ extension HTTP2Machine {
         guard role == .client, goAway.allowsOpening, streams.nextIdentifier != nil else {
             throw .connectionShuttingDown
         }
+        // Nil if the peer sets no limit. Before its first SETTINGS, the peer's limit is not known.
         let peerLimit =
             settingsExchange.hasPeerSettings
             ? settingsExchange.peer.maxConcurrentStreams : limits.openStreamsAtFirst
@@ -57,11 +58,12 @@ extension HTTP2Machine {
         let allowedCount = min(count, sendRoom(of: stream), settingsExchange.peer.maxFrameSize)
         let isLastFrame = endsStream && allowedCount == count
         guard allowedCount > 0 || isLastFrame else {
+            // A closed stream has no room either: `requireOpen` throws for it.
             try requireOpen(stream)
             return 0
         }
         try recordSent(.data(endsStream: isLastFrame), on: stream)
-        // Neither window throws: both allow at least `allowedCount` octets.
+        // Neither `debit` throws: `allowedCount` is at most what the stream's and the connection's window allow.
         _ = streams.withEntry(of: stream) { try? $0.sendWindow.debit(allowedCount) }
         try? sendWindow.debit(allowedCount)
         takeOutput(into: &output)
@@ -75,6 +77,7 @@ extension HTTP2Machine {
 
     /// Resets a stream that this endpoint cancels or refuses. Does nothing if the stream is closed.
     package mutating func reset(_ stream: StreamID, _ code: HTTP2ErrorCode) {
+        // `streams.reset` changes the state of the stream. It never returns false for an open one.
         guard error == nil, streams.isOpen(stream), streams.reset(stream, by: .send(.reset)) else {
             return
         }
@@ -85,6 +88,7 @@ extension HTTP2Machine {
     /// server's settings lack SETTINGS_NO_RFC7540_PRIORITIES, since it may then ignore the frame (§2.1.1).
     package mutating func sendPriority(_ value: Span<UInt8>, of stream: StreamID) {
         let mayBeIgnored = settingsExchange.hasPeerSettings && !settingsExchange.peer.noRFC7540Priorities
+        // `priorityOctets`, the limit of received values, applies to values that are sent, too.
         guard error == nil, role == .client, !mayBeIgnored, streams.peerMaySend(on: stream),
             value.count <= limits.frames.priorityOctets
         else { return }
@@ -215,6 +219,7 @@ extension HTTP2Machine {
     /// ended.
     package mutating func shutDown() {
         guard error == nil else { return }
+        // As in `fail`: a client names stream 0, because a server opens no streams.
         sendGoAway(goAway.handle(.shutDown(last: role == .server ? streams.highestUsed : .connection)))
     }
 

@@ -23,6 +23,8 @@ package struct HTTP2Machine: Sendable {
     /// The windows of the connection; those of the streams are in `streams`.
     var sendWindow = FlowWindow()
     var receiveWindow: ReceiveWindow
+    /// Counts frames of the peer that cause work without progress. `record` throws when there are too many, and
+    /// `recordProgress` lowers the counts.
     var floodGuard: FloodGuard
     /// The frames that wait to be sent.
     var output = ControlOutput()
@@ -47,7 +49,7 @@ package struct HTTP2Machine: Sendable {
 
     /// Creates a machine for a new connection, with the connection preface in its output. The connection's receive window becomes
     /// `window`, if that is larger than the initial one. A client always refuses push. If `settings` has no limit of header
-    /// lists, the machine announces that of `limits`.
+    /// lists, the machine announces that of `limits`. `now` is the time since any fixed moment, the same one as for `next`.
     package init(
         _ role: HTTP2Role, settings: HTTP2Settings = HTTP2Machine.defaultSettings,
         window: Int = FlowWindow.initial, limits: HTTP2Limits = HTTP2Limits(), at now: Duration
@@ -125,7 +127,7 @@ package struct HTTP2Machine: Sendable {
     // MARK: Input
 
     /// Consumes the octets of the next event from `input`. The caller repeats this with the remaining input until the event is
-    /// `.needMore`, which consumes all of it. `now` is the time since any fixed moment; it must not decrease.
+    /// `.needMore`, which consumes all of it. `now` is the time since the same fixed moment in all calls; it must not decrease.
     package mutating func next(
         _ input: Span<UInt8>, at now: Duration
     ) throws(HTTP2ConnectionError) -> (event: HTTP2Event, consumed: Int) {
@@ -178,6 +180,7 @@ package struct HTTP2Machine: Sendable {
             try floodGuard.record(.pings, at: now)
             output.writeProvoked { FrameWriter.ping(octets, isAcknowledgement: true, into: &$0) }
         case .pingAcknowledged(let octets):
+            // The guard fails for an acknowledgement without a PING of this endpoint.
             guard pendingPings > 0 else { return try floodGuard.record(.ignoredFrames, at: now) }
             pendingPings &-= 1
             emit(.pong(octets))
@@ -200,6 +203,7 @@ package struct HTTP2Machine: Sendable {
         self.error = error
         // Events that the owner has not received are dropped.
         events = EventQueue()
+        // GOAWAY names the last stream of the peer that was processed. On a client it is stream 0: a server opens no streams.
         let action = goAway.handle(.fail(last: role == .server ? streams.highestUsed : .connection))
         guard case .send(let last) = action else { return }
         output.write { FrameWriter.goAway(last: last, error.code, into: &$0) }
@@ -221,6 +225,7 @@ private struct EventQueue: Sendable {
 
     /// Removes and returns the first event; nil if the queue is empty.
     mutating func removeFirst() -> HTTP2Event? {
+        // Also true if the queue is empty: `popLast` then returns nil.
         let isLast = removedCount &+ 1 >= events.count
         guard isLast else {
             defer { removedCount &+= 1 }

@@ -20,7 +20,7 @@ package struct FrameLimits: Hashable, Sendable {
     /// Creates the default limits.
     package init() {}
 
-    /// Identifies a limit in an error. Exceeding such a limit ends the connection.
+    /// Identifies, in an error, a limit whose excess ends the connection.
     package enum Limit: Hashable, Sendable, CustomStringConvertible {
         case headerBlockOctets, continuationFrames, emptyContinuationFrames, settingsCount
 

@@ -188,7 +188,7 @@ package struct FrameReader: Sendable {
         }
     }
 
-    /// Throws if this endpoint may not receive a frame of this type, or if it has too many settings.
+    /// Throws if this endpoint may not receive a frame of this type, or if a SETTINGS frame has too many settings.
     private func requireAllowedType(_ header: FrameHeader) throws(HTTP2Error) {
         switch header.type {
         case .pushPromise where role == .server || !allowsPush: throw .pushNotAllowed

@@ -19,7 +19,7 @@ enum FrameRule {
         guard hasRightLength(header) else { throw .wrongLength(header.type, length: header.length) }
     }
 
-    /// Returns where a type of frame may be sent; WINDOW_UPDATE and unknown types may be sent on either.
+    /// Returns where a type of frame may be sent: WINDOW_UPDATE and unknown types may be sent on a stream or on the connection.
     private static func scope(of type: FrameType) -> Scope {
         switch type {
         case .data, .headers, .priority, .rstStream, .pushPromise, .continuation: .stream
@@ -28,7 +28,8 @@ enum FrameRule {
         }
     }
 
-    /// Returns whether the payload has the length in octets that the frame's type prescribes, or at least that of its fixed part.
+    /// Returns whether the payload has the length in octets that the frame's type prescribes. If the type allows different
+    /// lengths, the payload must be at least as long as its fixed part.
     private static func hasRightLength(_ header: FrameHeader) -> Bool {
         switch header.type {
         case .data, .headers, .pushPromise: header.length >= header.prefixLength

@@ -38,7 +38,7 @@ struct HeaderBlockAssembler: Sendable {
         }
     }
 
-    /// Begins a block with its first fragment. Returns its event if the block is complete.
+    /// Begins a block with its first fragment. Returns the block's event; nil if the block needs more fragments.
     mutating func begin(
         _ stream: StreamID, _ frame: OpeningFrame, _ fragment: Span<UInt8>, endsBlock: Bool
     ) throws(HTTP2Error) -> FrameEvent? {
@@ -47,7 +47,7 @@ struct HeaderBlockAssembler: Sendable {
         return try add(fragment, endsBlock: endsBlock)
     }
 
-    /// Continues the open block. Returns its event when the block is complete.
+    /// Continues the open block. Returns the block's event; nil if the block needs more fragments.
     mutating func continueBlock(_ fragment: Span<UInt8>, endsBlock: Bool) throws(HTTP2Error) -> FrameEvent? {
         continuationCount &+= 1
         guard continuationCount <= limits.continuationFrames else {
@@ -62,7 +62,7 @@ struct HeaderBlockAssembler: Sendable {
         return try add(fragment, endsBlock: endsBlock)
     }
 
-    /// Adds a fragment to the block. Returns the event of the block when it is complete.
+    /// Adds a fragment to the block. Returns the block's event; nil if the block needs more fragments.
     private mutating func add(_ fragment: Span<UInt8>, endsBlock: Bool) throws(HTTP2Error) -> FrameEvent? {
         guard fragment.count <= limits.headerBlockOctets &- block.count else {
             throw .limitExceeded(.headerBlockOctets, allowed: limits.headerBlockOctets)

@@ -2,7 +2,7 @@
 
 /// The hash of a field's name, and the hash of its name and value.
 ///
-/// Two fields may have the same hash. Who finds an entry by its hash therefore compares the octets, too.
+/// Two fields may have the same hash. A caller that finds an entry by its hash therefore compares the octets, too.
 struct FieldHash: Hashable, Sendable {
     /// The hash of the name alone.
     let name: UInt64

@@ -18,7 +18,7 @@ package struct HPACKDecoder: Sendable {
     /// The largest size that a size update of the peer may set: see `setTableSizeLimit(_:)`.
     private var tableSizeLimit = initialTableSize
     /// The smallest limit since the last block, if the table is larger: the next block must begin with a size update to at most
-    /// this size (RFC 7541 §4.2). Otherwise nil.
+    /// this size (RFC 7541 §4.2). Nil if the next block needs no size update.
     private var requiredSizeUpdate: Int?
     /// The error that made the decoder unusable; nil if there was none.
     private var failure: HPACKError?
@@ -110,7 +110,7 @@ package struct HPACKDecoder: Sendable {
         if firstOctet & 0x80 != 0 {
             let entry = try entry(at: HPACKInteger.decode(block, at: &position, prefix: 7))
             guard appendsField else { return nil }
-            if let limitError = limitError(forFieldOf: entry.size, in: list) { return limitError }
+            if let limitError = exceededLimit(byFieldOf: entry.size, in: list) { return limitError }
             list.append(entry)
             return nil
         }
@@ -154,7 +154,7 @@ package struct HPACKDecoder: Sendable {
         let limitError =
             longerCount > limits.stringOctets
             ? HPACKError.limitExceeded(.stringOctets, allowed: limits.stringOctets)
-            : limitError(forFieldOf: TableEntry.overhead &+ count, in: list, octetsBefore: start)
+            : exceededLimit(byFieldOf: TableEntry.overhead &+ count, in: list, octetsBefore: start)
         if appendsField, limitError == nil {
             list.appendField(from: start, nameCount: nameCount, indexing: indexing)
         } else {
@@ -165,8 +165,8 @@ package struct HPACKDecoder: Sendable {
 
     /// Returns the error if a further field of `size` octets makes the list exceed a limit; nil if the field fits. If the octets
     /// of the field have been appended already, `octetsBefore` is the number of octets that precede them.
-    private func limitError(
-        forFieldOf size: Int, in list: HeaderList, octetsBefore: Int? = nil
+    private func exceededLimit(
+        byFieldOf size: Int, in list: HeaderList, octetsBefore: Int? = nil
     ) -> HPACKError? {
         guard list.count < limits.fieldCount else {
             return .limitExceeded(.fieldCount, allowed: limits.fieldCount)

@@ -47,8 +47,8 @@ package struct HPACKEncoder: Sendable {
     package mutating func setTableSizeLimit(_ size: Int) {
         let size = min(max(size, 0), ownTableSizeLimit)
         guard size != table.maximumSize else { return }
-        // First: entries that `resize` evicts would remain in `fieldIndex`.
-        evict { $0.size > size }
+        // Entries are evicted here, because those that `table.resize` evicts would remain in `fieldIndex`.
+        evict(while: { $0.size > size })
         table.resize(to: size)
         pendingUpdate = (min(size, pendingUpdate?.smallest ?? size), size)
     }
@@ -112,7 +112,7 @@ package struct HPACKEncoder: Sendable {
 
     /// Returns whether a field holds credentials, or a cookie short enough to be guessed.
     private static func isSensitive(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
-        // By length first: most names are then compared with no text at all.
+        // Checks the length first: most names are then compared with no text at all.
         switch name.count {
         case 6: value.count < shortCookieOctets && name.isText("cookie")
         case 10: value.count < shortCookieOctets && name.isText("set-cookie")
@@ -153,8 +153,8 @@ package struct HPACKEncoder: Sendable {
     private mutating func insert(
         _ name: Span<UInt8>, _ value: Span<UInt8>, _ size: Int, _ hash: FieldHash
     ) {
-        // First: entries that `table.insert` evicts would remain in `fieldIndex`.
-        evict { $0.mustEvict(for: size) }
+        // Entries are evicted here, because those that `table.insert` evicts would remain in `fieldIndex`.
+        evict(while: { $0.mustEvict(for: size) })
         var octets: [UInt8] = []
         octets.reserveCapacity(name.count &+ value.count)
         octets.append(name, name.indices)
@@ -209,6 +209,7 @@ package struct HPACKEncoder: Sendable {
         let count = HuffmanCode.encodedCount(text)
         guard count <= text.count else { return false }
         HPACKInteger.encode(count, prefix: 7, pattern: 0x80, into: &output)
+        // Always true: the code has exactly `count` octets.
         return HuffmanCode.encode(text, atMost: count, into: &output)
     }
 

@@ -4,7 +4,7 @@
 ///
 /// After a block that cannot be decoded, the two endpoints have different dynamic tables: the connection ends with
 /// COMPRESSION_ERROR (RFC 9113 §4.3). When a list exceeds a limit, the decoder still reads the block to its end and updates its
-/// table, so that only the stream fails and the connection can continue. `leavesTablesEqual` distinguishes the two.
+/// table, so that only the stream fails and the connection can continue. `leavesTablesEqual` is true only for `limitExceeded`.
 package enum HPACKError: Error, Hashable, Sendable {
     /// The block ends inside the representation of a field.
     case truncated

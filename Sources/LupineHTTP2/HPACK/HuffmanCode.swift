@@ -83,7 +83,7 @@ enum HuffmanCode {
         for index in bytes.indices {
             let codeWithLength = codesWithLengths[Int(bytes[index])]
             let length = codeWithLength & 0xFF
-            // 64 bits have room for both: fewer than 32 are pending, and no code has more than 30.
+            // 64 bits have room for the pending bits, fewer than 32, and for the code, at most 30.
             bits = bits &<< length | codeWithLength &>> 8
             pending &+= length
             guard pending >= 32 else { continue }
@@ -100,6 +100,7 @@ enum HuffmanCode {
             output.append(UInt8(truncatingIfNeeded: word &>> 8))
             output.append(UInt8(truncatingIfNeeded: word))
         }
+        // The number of octets that the pending bits take.
         guard Int(truncatingIfNeeded: pending &+ 7) >> 3 <= room else {
             output.removeLast(output.count &- start)
             return false

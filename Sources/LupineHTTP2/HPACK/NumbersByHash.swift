@@ -3,8 +3,8 @@
 /// A hash table from precomputed hashes to numbers, with open addressing and linear probing.
 ///
 /// Each hash has a preferred slot, given by its lowest bits. If another hash occupies that slot, the next free one is used.
-/// An attacker who chooses the hashed strings can make many hashes prefer one slot. A look-up then takes as many steps as there
-/// are numbers. The owner limits their count: the table of an encoder, with 4,096 octets, has at most 128 entries.
+/// An attacker who chooses the hashed strings can make many hashes prefer one slot. A look-up then visits as many slots as there
+/// are numbers. The owner limits the count of numbers: the table of an encoder, with 4,096 octets, has at most 128 entries.
 struct NumbersByHash: Sendable {
     private struct Slot: Sendable {
         var hash: UInt64
@@ -69,7 +69,7 @@ struct NumbersByHash: Sendable {
     /// Returns the position in `slots` of a hash, or of the free slot in which it would be stored.
     @inline(__always)
     private func slotIndex(of hash: UInt64) -> Int {
-        // Read once: it does not change during the search.
+        // Computed once: the number of slots does not change during the search.
         let mask = mask
         var index = Int(truncatingIfNeeded: hash) & mask
         while slots[index].number != Self.unused, slots[index].hash != hash { index = (index &+ 1) & mask }

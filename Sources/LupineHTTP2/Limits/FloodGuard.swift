@@ -45,7 +45,7 @@ struct FloodGuard: Sendable {
     /// Counts frames or octets of a kind, which raise its level. Throws if the peer exceeds its allowance.
     mutating func record(_ kind: Kind, _ count: Int = 1, at now: Duration) throws(HTTP2ConnectionError) {
         let (allowance, limit) = allowance(for: kind)
-        // Such an allowance means that there is no limit.
+        // An allowance of `maximum` means that there is no limit.
         guard allowance.atOnce < Allowance.maximum else { return }
         let time = Self.milliseconds(now)
         var level = levels[kind.rawValue]

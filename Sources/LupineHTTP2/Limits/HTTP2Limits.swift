@@ -4,7 +4,7 @@ import LupineHTTP
 
 /// A rate limit: the number of frames or octets that a peer may send at once, and the number per second thereafter.
 package struct Allowance: Hashable, Sendable {
-    /// The largest value of either number. As `atOnce`, it means that there is no limit.
+    /// The largest value of `atOnce` and of `perSecond`. As `atOnce`, it means that there is no limit.
     static let maximum = 1 << 31
 
     /// The number that the peer may send at once.
@@ -62,7 +62,8 @@ package struct HTTP2Limits: Hashable, Sendable {
     /// WINDOW_UPDATE frames (CVE-2019-9511). A peer may send two for each DATA frame that it receives; a slow peer with a tiny
     /// window sends many.
     package var windowUpdates = Allowance(atOnce: 10_000, perSecond: 1_000)
-    /// Frames of unknown types, GOAWAY frames, and acknowledgements of PINGs that this endpoint has not sent.
+    /// Frames of unknown types, PRIORITY_UPDATE frames with a value that is too long, GOAWAY frames, and acknowledgements of
+    /// PINGs that this endpoint has not sent.
     package var ignoredFrames = Allowance(atOnce: 1_000, perSecond: 50)
     /// Late frames: HEADERS and small DATA frames on reset or refused streams, beyond the number that can be expected to have
     /// been in flight.

@@ -32,7 +32,7 @@ enum FieldRule {
 
     /// Returns whether a name, in lower case, is that of a connection-specific field (§8.2.2).
     static func isConnectionField(_ name: Span<UInt8>) -> Bool {
-        // By length first: most names are then compared with no text at all.
+        // Checks the length first: most names are then compared with no text at all.
         switch name.count {
         case 7: name.isText("upgrade")
         case 10: name.isText("connection") || name.isText("keep-alive")
@@ -59,7 +59,7 @@ enum FieldRule {
         return previousLength
     }
 
-    /// Parses a number that consists of digits only; nil if it does not, or if it overflows.
+    /// Parses decimal digits. Returns nil for anything else, and for a number that does not fit in 63 bits.
     static func number(_ digits: Span<UInt8>) -> Int64? {
         guard !digits.isEmpty else { return nil }
         var number: Int64 = 0
@@ -68,6 +68,7 @@ enum FieldRule {
             let digit = digits[index] &- 0x30
             let (product, productOverflows) = number.multipliedReportingOverflow(by: 10)
             let (sum, sumOverflows) = product.addingReportingOverflow(Int64(digit))
+            // The product and the sum are used only if this is a digit.
             guard digit < 10, !productOverflows, !sumOverflows else { return nil }
             number = sum
         }

@@ -23,7 +23,8 @@ package enum MessageDecoder {
         guard let range = pseudo[.status] else { throw .missingPseudoField(":status") }
         let digits = list.octets.span.extracting(range)
         var code = 0
-        // Exactly three digits. With anything else, the code remains below 100, and is rejected below.
+        // The value must be three digits. With anything else, the code remains below 100, and is rejected below. 0x30 is "0". The
+        // subtraction wraps, so that only digits give less than 10.
         for index in digits.indices {
             guard digits.count == 3, digits[index] &- 0x30 < 10 else { break }
             code = code &* 10 &+ Int(digits[index] &- 0x30)
@@ -100,7 +101,7 @@ package enum MessageDecoder {
 
     /// Returns the scheme as a string. Throws if it is not a scheme by RFC 3986 §3.1.
     private static func schemeText(_ scheme: Span<UInt8>) throws(MessageError) -> String {
-        // A letter, which `| 0x20` converts to lower case; then letters, digits, `+`, `-` and `.`.
+        // The first octet is a letter, which `| 0x20` converts to lower case. Letters, digits, `+`, `-` and `.` may follow.
         var isValid = !scheme.isEmpty && (scheme[0] | 0x20) &- 0x61 < 26
         for index in scheme.indices {
             switch scheme[index] {
@@ -138,7 +139,8 @@ package enum MessageDecoder {
     }
 
     /// Inserts `Host`, with the value of `:authority`, before all other fields. If `host` is already present, the fields remain
-    /// as they are, but both values must be equal (§8.3.1), apart from case and the default port of the scheme (RFC 3986 §6.2.3).
+    /// as they are, but its value must equal `:authority` (§8.3.1), apart from case and the scheme's default port (RFC 3986
+    /// §6.2.3).
     private static func setHost(
         _ authority: [UInt8]?, _ scheme: String?, _ fields: inout Fields
     ) throws(MessageError) {
@@ -188,7 +190,7 @@ extension Span where Element == UInt8 {
         return start >= 0 && extracting(start...).isEqualIgnoringCase(to: port.utf8.span) ? start : count
     }
 
-    /// Returns whether both are equal, ignoring ASCII case.
+    /// Returns whether two spans are equal, ignoring ASCII case.
     private func isEqualIgnoringCase(to other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         for index in indices where Self.lowercased(self[index]) != Self.lowercased(other[index]) {
@@ -197,6 +199,6 @@ extension Span where Element == UInt8 {
         return true
     }
 
-    /// Returns an octet with A-Z converted to lower case.
+    /// Returns an octet with A-Z converted to lower case. 0x41 is "A"; the subtraction wraps, so that only A-Z give less than 26.
     private static func lowercased(_ octet: UInt8) -> UInt8 { octet &- 0x41 < 26 ? octet | 0x20 : octet }
 }

@@ -20,6 +20,7 @@ package enum MessageEncoder {
         reserve(for: head, in: &list)
         list.append(":method", head.method.rawValue)
         switch head.target {
+        // The target of CONNECT, which has neither `:scheme` nor `:path` (§8.5).
         case .authority:
             list.append(":authority", head.target.description)
         case .origin(let path):
@@ -33,6 +34,7 @@ package enum MessageEncoder {
         case .absolute(let text):
             try appendAbsolute(text, head.method, to: &list)
         }
+        // `expectsContent` is true for POST, PUT and PATCH, which announce even empty content.
         appendLength(body, announcesEmpty: head.method.expectsContent, to: &list)
         appendFields(head.fields, mayHaveTE: true, to: &list)
         return list
@@ -169,7 +171,7 @@ package enum MessageEncoder {
 
     /// Returns whether a field rarely has the same value twice, so that it is not worth the space in the dynamic table.
     private static func rarelyRepeats(_ name: Span<UInt8>) -> Bool {
-        // By length first: most names are then compared with no text at all.
+        // Checks the length first: most names are then compared with no text at all.
         switch name.count {
         case 3: name.isText("age")
         case 4: name.isText("etag")

@@ -92,17 +92,17 @@ package struct MessageReader: Sendable {
             throw .misplacedContent
         case .content(let content, let received):
             // No connection lives long enough for 2^63 octets, so the sum cannot overflow.
-            let received = received &+ Int64(count)
+            let newReceived = received &+ Int64(count)
             switch content {
             case .none:
                 guard count == 0 else { throw .unexpectedContent }
             case .length(let length):
-                guard received <= length else {
-                    throw .contentLengthMismatch(announced: length, received: received)
+                guard newReceived <= length else {
+                    throw .contentLengthMismatch(announced: length, received: newReceived)
                 }
             case .any, .tunnel: break
             }
-            state = .content(content, received: received)
+            state = .content(content, received: newReceived)
         }
     }
 
@@ -130,6 +130,7 @@ package struct MessageReader: Sendable {
             let request = try MessageDecoder.request(list, allowsProtocol: allowsProtocol)
             let content: Content
             if request.head.method == .connect {
+                // An extended CONNECT opens a tunnel, too.
                 content = .tunnel
             } else {
                 content = request.contentLength.map { .length($0) } ?? .any
@@ -156,7 +157,7 @@ package struct MessageReader: Sendable {
     ) throws(MessageError) -> Content {
         // `content-length` is ignored in the response that opens a tunnel (RFC 9110 §9.3.6).
         if method == .connect, head.status.kind == .successful { return .tunnel }
-        // Before the next check: an invalid length is an error even if no content may follow.
+        // The length is read before the next check, because an invalid one is an error even if no content may follow.
         let length = try FieldRule.contentLength(head.fields)
         if method == .head || head.status.code == 204 || head.status.code == 304 { return .none }
         return length.map { .length($0) } ?? .any

@@ -4,7 +4,7 @@ package import LupineHTTP
 
 /// The urgency of a stream among the streams of its connection: RFC 9218 §4.1, from 0 for the most urgent to 7.
 ///
-/// The incremental parameter (§4.2, `i`) is ignored: streams of equal urgency always send in turn.
+/// The incremental parameter (§4.2, `i`) is ignored: streams of equal urgency always send alternately.
 package struct Urgency: Hashable, Comparable, Sendable {
     /// The number on the wire.
     package let rawValue: UInt8
@@ -56,7 +56,7 @@ extension Urgency {
         apply(member)
     }
 
-    /// Applies a member of the dictionary if its key is `u`; other members, and parameters of this one, are ignored.
+    /// Applies a member of the dictionary if its key is `u`. Ignores other members, and the parameters that follow the value.
     private mutating func apply(_ member: [UInt8]) {
         let keyAndValue = member.drop { Self.blanks.contains($0) }.prefix { $0 != Self.semicolon }
         guard let last = keyAndValue.lastIndex(where: { !Self.blanks.contains($0) }) else { return }

@@ -5,7 +5,8 @@
 /// A late frame is one that the peer sent before it knew that this endpoint had reset or refused the stream. Streams that were
 /// reset are remembered, since late frames on them are allowed. A stream that both endpoints have ended is not stored: its
 /// identifier shows that it is not idle, and neither HEADERS nor DATA may follow on it. Above the capacity, the oldest are
-/// forgotten. Up to the highest forgotten stream, a stream that is not remembered may have been ended or reset.
+/// forgotten. Up to the highest forgotten stream, a stream that is not remembered may have been ended or reset. A late frame on
+/// it is therefore allowed, but counted as `doubtful`.
 struct ClosedStreams: Sendable {
     /// What is known of a closed stream.
     enum Record: Sendable {
@@ -97,6 +98,7 @@ struct ClosedStreams: Sendable {
         guard let entry = entries[stream] else { return .doubtful }
         guard count <= entry.room else { return .tooMuch }
         entries[stream]?.room = entry.room &- count
+        // Large frames need no further limit: `room` limits their octets.
         if count >= FloodGuard.minimumContent { return .expected }
         guard entry.smallFrames > 0 else { return .doubtful }
         entries[stream]?.smallFrames = entry.smallFrames &- 1

@@ -55,6 +55,7 @@ struct ReceiveWindow: Hashable, Sendable {
     mutating func change(by difference: Int) -> Int {
         let oldSize = window.size
         window = FlowWindow(oldSize &+ difference)
+        // The target changes as the window does, which is less than `difference` if `FlowWindow` has limited the new size.
         target &+= window.size &- oldSize
         return enlargeIfDue()
     }

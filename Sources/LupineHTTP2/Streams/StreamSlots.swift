@@ -3,8 +3,9 @@
 /// Assigns to each open stream an index in an array of the owner. It is like a dictionary, but does not hash an identifier for
 /// every frame.
 ///
-/// The identifiers of concurrently open streams are mostly consecutive, and a look-up in `NumbersByHash` then takes one step. A
-/// peer that chooses other identifiers can make a look-up take as many steps as there are streams; the owner limits their number.
+/// The identifiers of concurrently open streams are mostly consecutive: a look-up in `NumbersByHash` then ends at the first slot.
+/// A peer that chooses other identifiers can make a look-up visit as many slots as there are streams. The owner limits the number
+/// of streams.
 /// A new stream gets the index of a removed one if there is any. The array therefore needs no more elements than the largest
 /// number of streams that have been open at the same time.
 package struct StreamSlots: Sendable {
@@ -37,6 +38,7 @@ package struct StreamSlots: Sendable {
     /// Assigns an index to a stream that has none: a free index, or else the next one.
     package mutating func insert(_ stream: StreamID) -> Int {
         precondition(!stream.isConnection, "the connection has no place among the streams")
+        // If no index is free, those below `count` are all in use.
         let index = freeIndices.popLast() ?? count
         indices.set(index, for: Self.key(stream))
         return index

@@ -106,6 +106,7 @@ struct StreamTable: Sendable {
     mutating func insert(_ stream: StreamID, _ entry: StreamEntry) {
         markUsed(stream)
         let index = slots.insert(stream)
+        // A free index is that of a removed stream, whose entry is still there and is replaced.
         if index < entries.count { entries[index] = entry } else { entries.append(entry) }
     }
 
@@ -133,10 +134,12 @@ struct StreamTable: Sendable {
             var machine = HTTP2StreamMachine(role, stream)
             return machine.handle(.receive(frame))
         case .open:
+            // Never nil: the stream is open.
             return withEntry(of: stream) { $0.machine.handle(.receive(frame)) } ?? .ignore
         // A received frame changes nothing on a closed stream, so the machine need not be stored.
         case .closed(var machine):
             return machine.handle(.receive(frame))
+        // The frame may be a late one: it is allowed, and `classifyLateFrame` counts it.
         case .forgotten:
             return .ignore
         case .skipped:
@@ -159,6 +162,7 @@ struct StreamTable: Sendable {
         guard let index = slots.index(of: stream), entries[index].machine.state == .closed(.ended) else {
             return false
         }
+        // Always true: the stream has an index.
         return slots.remove(stream) != nil
     }
 

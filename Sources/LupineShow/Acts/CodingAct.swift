@@ -20,6 +20,7 @@ enum CodingAct: DemoAct {
             demo.printResult(
                 "\(coding): \(transaction?.countOfResponseBodyBytesReceived ?? 0) bytes came, \(response.value?.utf8.count ?? 0) were handed over"
             )
+            // The decoded content is JSON with the member `headers`, the fields of the request.
             try demo.require(response.value?.contains("headers") == true, "\(coding) is undone")
         }
     }

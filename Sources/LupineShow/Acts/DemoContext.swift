@@ -91,7 +91,7 @@ final class DemoContext: Sendable {
         say("\n")
     }
 
-    /// Prints lines of an act's result.
+    /// Prints lines of an act's result. `lines:` keeps their line ends; a plain interpolation would escape them.
     func printResult(_ text: String) { say("  \(lines: text)\n") }
 
     /// Prints a text as it is.

@@ -21,6 +21,7 @@ enum PinningAct: DemoAct {
             "pinned to its key: status \(acceptedResponse.response?.statusCode ?? 0), \(version.map { "\($0)" } ?? "no TLS")"
         )
         let requestsBefore = demo.secureRequests
+        // A well-formed pin, the hash of no key.
         let otherPin = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
         let refusedResponse = try await request(demo, pin: otherPin)
         let report = refusedResponse.error?.pinningReport

@@ -44,6 +44,7 @@ enum RefreshAct: DemoAct {
         ) {
             refreshes.withLock { $0 += 1 }
             session.request("\(root)/token", method: .post).validate().responseString { response in
+                // `mapError` only converts the type of the error, `AFError`, to `any Error`.
                 completion(response.result.map { Token(value: $0) }.mapError { $0 })
             }
         }

@@ -30,6 +30,7 @@ enum ResumeAct: DemoAct {
             if progress.fractionCompleted > 0.1 { download.cancel(producingResumeData: true) }
         }
         let interrupted = await download.serializingDownloadedFileURL().response
+        // Without resume data, the second download fails, and so does the act.
         let receivedCount = download.downloadProgress.completedUnitCount
         let resumed = session.download(resumingWith: interrupted.resumeData ?? Data(), to: destination)
         let file = try await resumed.serializingDownloadedFileURL().value

@@ -13,6 +13,7 @@ enum TimingAct: DemoAct {
         var context = demo.context
         // The command writes reports to the standard error; the demo shows them on its output.
         context.errors = context.output
+        // The inner URL is percent-encoded, so that its `&` does not end it.
         let url = "\(demo.root)/redirect-to?url=/drip%3Fduration%3D0.3%26numbytes%3D10"
         let code = await Command(context).run([
             "-L", "--timing", "--no-progress-meter", "-o", "/dev/null", url,

@@ -22,6 +22,7 @@ enum UploadAct: DemoAct {
         private let reachedQuarters = Lock<Set<Int>>([])
         var percentages: [Int] { reachedQuarters.withLock { $0.sorted() } }
         func add(_ fraction: Double) {
+            // Rounds down to a multiple of 25 percent.
             reachedQuarters.withLock { _ = $0.insert(Int(fraction * 4) * 25) }
         }
     }

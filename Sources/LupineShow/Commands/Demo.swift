@@ -35,6 +35,7 @@ public enum Demo {
         let clock = ContinuousClock()
         let startTime = clock.now
         for (index, act) in acts.enumerated() {
+            // While an act runs a command, Ctrl-C ends only the command. At any other time it ends the process.
             if demo.context.interruption.hasOccurred { throw DemoFailure(description: "interrupted") }
             demo.printTitle(index + 1, act.title)
             demo.printCode(act.code)
@@ -50,6 +51,7 @@ public enum Demo {
         demo.printResult("\(requests) requests over \(connections) connections in \(seconds) s")
         demo.printResult(
             "the first origin had \(first.requests) requests on \(first.connectionsAccepted) connections:")
+        // Each connection was opened for one request; all other requests used an open one.
         demo.printResult(
             "\(first.requests - first.connectionsAccepted) of them went out on one that was there already")
         try demo.require(first.requests > first.connectionsAccepted, "connections are used again")

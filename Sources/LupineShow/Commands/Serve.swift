@@ -17,6 +17,7 @@ public enum Serve {
         var configuration = OriginConfiguration()
         // Two event loops serve all connections.
         configuration.ownLoops = 2
+        // Accepts HTTP/2, too; without a behaviour the origin would serve HTTP/1.1 only.
         configuration.http2 = HTTP2Behaviour()
         var certificatePath: String?
         do {
@@ -47,8 +48,10 @@ public enum Serve {
         if let certificatePath {
             text = "\(text)Its certificate is its own authority, for this run: --cacert \(certificatePath)\n"
         }
+        // `lines:` keeps the line ends of the list; a plain interpolation would escape them.
         context.output.say("\(text)\n\(lines: ServeOptions.endpoints)\nCtrl-C ends it.\n")
         await withCheckedContinuation { continuation in
+            // The listener is called at once if the interruption has already occurred.
             context.interruption.addListener { continuation.resume() }
         }
         let counts = origin.counts
