@@ -33,6 +33,7 @@ enum OpenSSLContext {
         // refuses a server without secure renegotiation (RFC 5746).
         unsafe _ = SSL_CTX_clear_options(
             pointer, lupine_SSL_OP_IGNORE_UNEXPECTED_EOF() | lupine_SSL_OP_LEGACY_SERVER_CONNECT())
+        // Limits the Diffie-Hellman groups that a server may choose.
         if !isServer { unsafe lupine_SSL_CTX_set_strength(pointer, groupLimit) }
         try apply(settings, to: context)
         return context

@@ -10,7 +10,8 @@ internal import CLupineOpenSSL
 struct OCSPResponse {
     /// The largest response in bytes.
     static let sizeLimit = 64 << 10
-    /// The tolerated difference between the clocks of both sides, in seconds. It extends each validity at both ends.
+    /// The tolerated difference between the clocks of this machine and of the responder, in seconds. It extends each validity at
+    /// its start and its end.
     static let clockSkew: Int64 = 300
     /// The validity of an answer without nextUpdate (the end of the validity), in seconds: a day, as in Mozilla's implementation.
     static let defaultValidity: Int64 = 86_400
@@ -77,7 +78,7 @@ struct OCSPResponse {
 
     /// Reads one of the statuses in a response (SingleResponse, RFC 6960 §4.2.1).
     private init(single: OpaquePointer, at time: UnixTime) throws(RevocationProblem) {
-        // No critical extension is supported.
+        // No critical extension is supported. The result is negative if there is none.
         guard unsafe OCSP_SINGLERESP_get_ext_by_critical(single, 1, -1) < 0 else { throw .malformed }
         var reason: Int32 = -1
         var revokedAt: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
@@ -143,7 +144,7 @@ struct OCSPResponse {
     private static func checkSignature(
         of basic: OpaquePointer, issuer: Certificate, at time: UnixTime
     ) throws(RevocationProblem) {
-        // No critical extension is supported.
+        // No critical extension is supported. The result is negative if there is none.
         guard unsafe OCSP_BASICRESP_get_ext_by_critical(basic, 1, -1) < 0 else { throw .malformed }
         guard let certificates = unsafe lupine_sk_X509_new() else { throw .malformed }
         defer { unsafe lupine_sk_X509_free(certificates) }

@@ -84,7 +84,7 @@ package struct RevocationCache: Sendable {
         remove(key)
         guard answer.size <= byteLimit, entryLimit > 0, time <= answer.until else { return }
         if !hasRoom(for: answer) {
-            for (key, entry) in entries where entry.answer.until < time { remove(key) }
+            for (storedKey, entry) in entries where entry.answer.until < time { remove(storedKey) }
         }
         while !hasRoom(for: answer) {
             let leastRecent = entries.min { $0.value.lastUse < $1.value.lastUse }

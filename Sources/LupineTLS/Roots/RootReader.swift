@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads the files and folders of trusted certificates. Does not parse a certificate if `CertificateOutline` finds its subject.
+/// Reads the files and folders of trusted certificates. Of each certificate, it reads only the subject (`CertificateOutline`);
+/// the certificate is parsed later, when a chain needs it. If its subject cannot be found, it is parsed at once.
 ///
 /// Blocks: never use it on an event loop's thread. The input is limited: by `PEM.largestSize` for a file, by `namesLimit` and
 /// `contentLimit` for a folder.

@@ -5,7 +5,7 @@ internal import CLupineOpenSSL
 /// A session that a later connection to the same server can resume, with the certificates that the peer had presented.
 ///
 /// A value that may be used on any thread. Its owner offers it only under the trust policy under which it was created, and at
-/// most once if it is single-use.
+/// most once if it is single-use. Here a trust policy is whatever decides about servers: the evaluator and the roots.
 package struct TLSSession: Sendable {
     /// The session as an object of OpenSSL.
     let handle: OpenSSLHandle<SessionObject>

@@ -82,6 +82,7 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
     /// latest.
     package mutating func put(_ session: TLSSession, for key: Key) {
         putCount &+= 1
+        // `put` updates `count`, which belongs to the whole cache.
         entries[key, default: KeyEntry(lastPut: putCount)]
             .put(session, at: putCount, limit: limitPerKey, &count)
         while count > capacity { evictOldest() }

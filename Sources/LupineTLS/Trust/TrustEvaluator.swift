@@ -65,13 +65,13 @@ public struct TrustEvaluator: Sendable, Hashable {
     /// Accepts every server. For tests only.
     public static let disabled = TrustEvaluator([])
 
-    /// Lets the closure decide. It replies once, on any thread.
+    /// Lets the closure decide. The closure replies once, on any thread.
     ///
     /// The closure is called on one of a few threads that exist only for this purpose, never on an event loop's thread. It may
-    /// block. That delays the connection whose server it evaluates, and once all these threads are busy, other connections with
-    /// a custom check too. The handshake timeout continues meanwhile. If a connection ends before a thread is free, the closure
-    /// is not called for it; if it ends later, the reply is ignored. Shutting down a client that has its own event loops waits
-    /// until the closure has returned, so the closure must not wait for the shutdown.
+    /// block. Blocking delays the connection whose server it evaluates, and once all these threads are busy, other connections
+    /// with a custom check too. The handshake timeout continues meanwhile. If a connection ends before a thread is free, the
+    /// closure is not called for that connection; if it ends later, the reply is ignored. Shutting down a client that has its
+    /// own event loops waits until the closure has returned, so the closure must not wait for the shutdown.
     ///
     /// - Parameter body: Receives the peer and the reply closure. Releasing the reply closure without calling it refuses the
     ///   peer.
@@ -145,6 +145,7 @@ public struct TrustEvaluator: Sendable, Hashable {
         _ trust: PeerTrust, at time: UnixTime, revocation: RevocationAccess = .none
     ) -> Result<TrustVerdict, TrustFailure> {
         var evaluation = TrustEvaluation(of: trust, by: self, at: time)
+        // `resume` uses only the cache; `resumeOnWorker` uses the network too.
         var step = evaluation.resume(revocation: .cached(revocation.cache))
         while true {
             switch step {

@@ -65,13 +65,14 @@ struct TrustPath: Sendable {
         // The certificates among which OpenSSL may find issuers: those whose keys are fast enough (`signatureCost`).
         var candidates = intermediates.filter { $0.signatureCost != nil }
         // OpenSSL uses the first issuer that matches by name and never backtracks. If that issuer does not lead to an anchor, the
-        // next run omits it: there may be another certificate of that name, cross-signed or with the right key.
+        // next run omits that issuer: there may be another certificate of its name, cross-signed or with the right key.
         let anchors = trust.store.anchors(for: trust.certificates + trust.intermediates)
         let store = anchors.handle
         var path = TrustPath(leaf: leaf, candidates: candidates, store: store, time: time)
         var best = path
         var totalCost = path.cost
         for _ in 0..<TrustPath.omissionLimit where totalCost < TrustPath.costLimit {
+            // Only a candidate can be omitted: the anchors stay in the store.
             guard let issuer = path.issuerToOmit, candidates.contains(issuer) else { break }
             candidates.removeAll { $0 == issuer }
             path = TrustPath(leaf: leaf, candidates: candidates, store: store, time: time)
@@ -95,7 +96,7 @@ struct TrustPath: Sendable {
     }
 
     /// The cost of verifying the signatures of this path. Only the leaf and the anchor can have a key that is too slow for
-    /// `signatureCost`; it counts as 1.
+    /// `signatureCost`; such a key counts as 1.
     private var cost: Int { certificates.reduce(0) { $0 + ($1.signatureCost ?? 1) } }
 
     /// The most comparisons of names with name constraints (RFC 5280 §4.2.1.10) for one chain: OpenSSL compares each name with
@@ -161,8 +162,8 @@ struct TrustPath: Sendable {
         var problems: [Problem] = []
     }
 
-    /// Runs OpenSSL's path validation once. Returns the certificates, and the index of the anchor among them; nil without one.
-    /// Adds the problems to `collector`.
+    /// Runs OpenSSL's path validation once, and adds the problems to `collector`. Returns the certificates of the path and the
+    /// index of the anchor among them. The index is nil if the path reaches no anchor.
     private static func validate(
         leaf: Certificate, candidates: [Certificate], store: OpenSSLHandle<StoreObject>, time: UnixTime?,
         collector: ProblemCollector
