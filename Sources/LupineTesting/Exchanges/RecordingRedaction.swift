@@ -37,7 +37,10 @@ public struct RecordingRedaction: Sendable, Hashable {
     func url(_ url: URL) -> String { text(url.absoluteString) }
 
     /// Returns a text for people without secrets.
-    func text(_ text: String) -> String { LogRedaction.line(text, or: names) }
+    func text(_ text: String) -> String {
+        // `or` adds names of secrets to those of logs.
+        LogRedaction.line(text, or: names)
+    }
 
     /// Returns the fields without secrets.
     func headers(_ headers: TestHeaders) -> TestHeaders {

@@ -43,9 +43,9 @@ public final class TestOrigin: SessionSource {
 
         /// Returns the setting with a certificate for these names instead of those of the loopback interface.
         public func certificate(for names: [String]) -> TLS {
-            var other = self
-            other.names = names
-            return other
+            var setting = self
+            setting.names = names
+            return setting
         }
     }
 
@@ -115,6 +115,7 @@ public final class TestOrigin: SessionSource {
 
     /// Returns the URL of a path, which may have a query: `origin.url("/users?page=2")`.
     public func url(_ path: String) -> URL {
+        // A text that is no URL reference is appended as a path, percent-encoded.
         URL(string: path, relativeTo: url)?.absoluteURL ?? url.appending(path: path)
     }
 

@@ -46,7 +46,9 @@ final class Upstream: Sendable {
         let currentTask = Lock<URLSessionTask?>(nil)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let session = urlProtocol.task?.hasLeftOrigin ?? false ? otherOrigins : sameOrigin
+                // Whether a redirect has led the program's task to another origin; false without a task.
+                let hasLeftOrigin = urlProtocol.task?.hasLeftOrigin ?? false
+                let session = hasLeftOrigin ? otherOrigins : sameOrigin
                 let task = session.dataTask(with: request) { data, response, error in
                     if let error { return continuation.resume(throwing: error) }
                     guard let response else {
@@ -55,6 +57,7 @@ final class Upstream: Sendable {
                     continuation.resume(returning: (data ?? Data(), response))
                 }
                 task.delegate = UpstreamDelegate(urlProtocol)
+                // The load uses the cookies and credentials of the program's task and its session.
                 if let programTask = urlProtocol.task { task.loadOnBehalf(of: programTask) }
                 currentTask.withLock { $0 = task }
                 // `onCancel` may have run before the task was stored.

@@ -101,7 +101,7 @@ final class StubStore: Sendable {
                 state.failures.append(message)
                 return .failure(.noStub(message))
             }
-            // The earlier expectations that are still to be met.
+            // The earlier expectations that are still to be met; none if the order does not matter.
             let earlier = state.stubs[..<index].filter { requiresOrder && !$0.isMet }.map(\.text)
             guard earlier.isEmpty else {
                 let message = "\(Self.text(of: request)) came before:\n" + Self.indented(earlier)

@@ -127,6 +127,7 @@ public final class ManualClock: Clock, Sendable {
         let waiter = Waiter<Void>()
         let moment = LupineTransport.Instant.zero.advanced(by: deadline.elapsed)
         let cancel = core.setAlarm(.delay, at: { _ in moment }, { waiter.resume(.success(())) })
+        // For a cancelled task. Has no effect on an alarm that has fired.
         defer { cancel() }
         try await waiter.value()
     }
