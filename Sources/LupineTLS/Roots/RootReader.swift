@@ -45,8 +45,8 @@ package struct RootReader {
         entries += try Self.entries(in: bytes, of: path, skipsMalformed: false)
     }
 
-    /// Reads the certificates in a folder's regular files, regardless of their names, except those that begin with a dot. Files
-    /// that are unreadable or contain no certificate are skipped; throws if there is no certificate at all.
+    /// Reads the certificates in a folder's regular files. Skips files whose names begin with a dot, files that are unreadable,
+    /// and files without a certificate; other names make no difference. Throws if there is no certificate at all.
     ///
     /// A file with several names, such as one with a hash link, is read once.
     mutating func read(folder path: String) throws(TrustRootsError) {
@@ -56,7 +56,7 @@ package struct RootReader {
             var totalSize = 0
             for name in try CertificateFile.names(in: path, limit: namesLimit) where !name.hasPrefix(".") {
                 let file = path.hasSuffix("/") ? path + name : "\(path)/\(name)"
-                // Nil for a file that has another name too, a special file, and a file that cannot be read.
+                // Nil for a file that was read under another name, a special file, and a file that cannot be read.
                 let content =
                     (try? CertificateFile.readRegular(file, limit: PEM.largestSize, skipping: &seenFiles))
                     ?? nil
@@ -102,6 +102,7 @@ package struct RootReader {
             if entries.isEmpty { throw .missing(.certificate) }
             return entries
         } catch .at(let number, _, let error) {
+            // The parser of the content does not know the path.
             throw .at(number: number, path: path, error)
         } catch {
             throw .at(number: entries.count + 1, path: path, error)

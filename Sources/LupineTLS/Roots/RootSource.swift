@@ -36,7 +36,7 @@ final class RootSource: Sendable {
         if let indexes { return indexes }
         // `roots.name` is an autoclosure, evaluated repeatedly to notice a change of the files.
         let (indexes, name) = try Self.readConsistently(roots.name, read)
-        // Two threads may both read the roots; the first result is stored and returned to both.
+        // Two threads may both read the roots; the first result is stored and returned to both threads.
         return loadedRoots.storeIfNil(LoadedRoots(indexes, name: name)).indexes
     }
 

@@ -2,7 +2,7 @@
 
 /// A cache of sessions to resume. Its key (host, port, trust policy) distinguishes connections that must not share a session.
 ///
-/// A value without lock or clock: its owner has both. The number of sessions is limited for each key and in total. Above the
+/// A value without lock or clock, which its owner has. The number of sessions is limited for each key and in total. Above the
 /// total limit, the cache drops the sessions of the key with the oldest `put`. `take` removes a single-use session; others stay
 /// until they expire.
 package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {

@@ -6,7 +6,7 @@ internal import Synchronization
 /// on the connection.
 ///
 /// Created once per full handshake. Connections that resume its session share it, because the server sends them no chain.
-/// Building the path and the default evaluation take time, so both happen on first use, and the result is cached. May be used on
+/// Building the path and the default evaluation take time, so they happen on first use, and the result is cached. May be used on
 /// any thread.
 package final class PeerEvidence: Sendable {
     /// The client identity that the server has received.
@@ -97,7 +97,7 @@ package final class PeerEvidence: Sendable {
             acceptance == .standard
             || path.failure(of: trust, under: .server(host: trust.host), at: time, revocation: .none) == nil
         let keys = Set(path.linkedCertificates.compactMap { $0.publicKey?.fingerprint })
-        // Two threads may both compute the facts; the first result is stored and returned to both.
+        // Two threads may both compute the facts; the first result is stored and returned to both threads.
         return cachedFacts.storeIfNil(CachedFacts(ChainFacts(passesDefault: passes, keys: keys))).facts
     }
 }

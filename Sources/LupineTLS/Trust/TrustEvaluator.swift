@@ -28,6 +28,7 @@ public struct TrustEvaluator: Sendable, Hashable {
         checksHost: Bool = true
     ) -> TrustEvaluator {
         var checks: [TrustCheck] = []
+        // The check of an empty set refuses every server.
         guard !certificates.isEmpty else { return TrustEvaluator([.local(.certificatePins([]))]) }
         if acceptsSelfSigned { checks.append(.local(.anchors(TrustAnchors(certificates)))) }
         checks += TrustEvaluator.validation(chain: validatesChain, host: checksHost)
@@ -39,6 +40,7 @@ public struct TrustEvaluator: Sendable, Hashable {
     public static func pinnedKeys(
         _ pins: [PublicKeyPin], validatesChain: Bool = true, checksHost: Bool = true
     ) -> TrustEvaluator {
+        // The check of an empty set refuses every server.
         guard !pins.isEmpty else { return TrustEvaluator([.local(.keyPins([]))]) }
         return TrustEvaluator(
             TrustEvaluator.validation(chain: validatesChain, host: checksHost) + [.local(.keyPins(Set(pins)))]
@@ -95,6 +97,7 @@ public struct TrustEvaluator: Sendable, Hashable {
     package var needsRoots: Bool {
         for check in checks {
             switch check {
+            // The checks after this one use its anchors in place of the configuration's roots.
             case .local(.anchors): return false
             case .local(let check) where check.needsRoots: return true
             case .fetching: return true
@@ -114,7 +117,7 @@ public struct TrustEvaluator: Sendable, Hashable {
         for check in checks {
             switch check {
             case .local(.validation(.chainAndHost)): return true
-            // The checks after this one use these anchors in place of the configuration's roots.
+            // The checks after this one use its anchors in place of the configuration's roots.
             case .local(.anchors): return false
             case .local, .fetching, .custom: break
             }

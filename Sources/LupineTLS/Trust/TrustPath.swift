@@ -189,7 +189,7 @@ struct TrustPath: Sendable {
         unsafe _ = X509_VERIFY_PARAM_set_flags(
             parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST))
         unsafe X509_VERIFY_PARAM_set_depth(parameters, Int32(TrustPath.intermediateLimit))
-        // OpenSSL reports certificates that are not for servers. Only a server policy counts these problems.
+        // OpenSSL reports certificates that are not for servers. Only `TrustPolicy.server` counts these problems.
         unsafe _ = X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_SSL_SERVER)
         if let time { unsafe X509_VERIFY_PARAM_set_time(parameters, Int(time.seconds)) }
         unsafe _ = X509_STORE_CTX_set_ex_data(context, 0, Unmanaged.passUnretained(collector).toOpaque())

@@ -12,7 +12,7 @@ public struct RecordingRedaction: Sendable, Hashable {
     /// Additional names of secret header fields, query items and members of bodies, in lower case.
     public let names: Set<String>
 
-    /// Creates a redaction of the standard names and these, ignoring case.
+    /// Creates a redaction of the standard names and of `names`, ignoring case.
     public init(_ names: Set<String> = []) {
         self.names = Set(names.map { $0.lowercased() })
     }

@@ -176,7 +176,7 @@ public final class TestOrigin: SessionSource {
     /// Shuts the origin down and cancels running handlers. Returns when the last connection and the last handler have ended.
     /// Further calls wait for the same shutdown. Must not be awaited in a handler.
     public func shutdown() async {
-        // The task captures these instead of `self`.
+        // The task captures these two objects instead of `self`.
         let (core, origin) = (core, origin)
         let task = shutdownTask.withLock { shutdownTask -> Task<Void, Never> in
             if let shutdownTask { return shutdownTask }

@@ -47,7 +47,7 @@ final class ClockCore: Sendable {
         /// The number of pending delays.
         var pendingDelays: Int { alarms.count { $0.purpose == .delay } }
 
-        /// Adds an alarm after those of the same or an earlier time.
+        /// Adds an alarm after all alarms of the same or an earlier time.
         mutating func add(_ purpose: Purpose, at moment: Instant, _ ring: @escaping SessionClock.AlarmAction)
         {
             lastNumber += 1
