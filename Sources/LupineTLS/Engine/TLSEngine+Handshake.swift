@@ -145,13 +145,14 @@ extension TLSEngine {
         return trustMachine.handle(.chain(includesStaple: includesStaple))
     }
 
-    /// What `certificateCallback` has to tell OpenSSL.
+    /// What `certificateCallback` has to tell OpenSSL: to continue, to stop until the owner has decided, or to fail.
     enum IdentityAdvice { case proceed, wait, fail }
 
     /// The server has requested a client certificate. Uses the configuration's identity, or stops to ask the owner.
     func didReceiveIdentityRequest() -> IdentityAdvice {
         guard case .client(let context, _) = role else { return .proceed }
-        // With TLS 1.2 the certificate request arrives before the verdict about the server.
+        // With TLS 1.2 the certificate request arrives before the verdict about the server. The client certificate is part of the
+        // next flight, so the machine decides as about sending.
         switch trustMachine.handle(.wantsToSend) {
         case .proceed: break
         case .wait: return .wait
@@ -167,6 +168,7 @@ extension TLSEngine {
             ownCertificate = identity.certificate
             return .proceed
         }
+        // An owner that chooses no identity is not asked, and the client sends no certificate.
         identityState = asksForIdentity ? .waitingForOwner : .absent
         return asksForIdentity ? .wait : .proceed
     }

@@ -156,9 +156,10 @@ extension TLSEngine {
     ///
     /// OpenSSL's mode SSL_MODE_RELEASE_BUFFERS is no substitute: it frees the buffers after every handshake message too, and
     /// leaves the write buffer allocated after a TLS 1.3 ticket. Before OpenSSL 3.0.14, SSL_free_buffers does not check for a
-    /// record whose header has been read (CVE-2024-4741), so this function does: "RH" is the state between two records. It is
-    /// called after reading and writing, but not after a client's handshake, which a write usually follows.
+    /// record whose header has been read (CVE-2024-4741), so this function does: "RH" is the state between two records. The
+    /// function is called after reading and writing, but not after a client's handshake, which a write usually follows.
     func releaseBuffers() {
+        // Even if the buffers stay allocated now: after that, each read and write tries to free them.
         keepsBuffers = false
         guard unsafe SSL_has_pending(connection) == 0, let state = unsafe SSL_rstate_string(connection),
             unsafe strcmp(state, "RH") == 0

@@ -18,9 +18,10 @@ package struct TLSSession: Sendable {
     package let certificates: [Certificate]
     /// The OCSP response that was stapled to that chain.
     package let stapledResponse: [UInt8]?
-    /// The evidence of the original handshake, which the owner of the connection may add.
+    /// The evidence of the original handshake, which the owner of the connection may add; nil if it has not.
     package var evidence: PeerEvidence?
-    /// The time until which the verdict about the chain is valid, which the owner of the connection may add.
+    /// The time until which the verdict about the chain is valid, which the owner of the connection may add. Nil if each
+    /// connection that resumes the session needs a verdict of its own.
     package var acceptedUntil: UnixTime?
 }
 

@@ -17,10 +17,12 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
         mutating func take(now: UnixTime, _ count: inout Int) -> TLSSession? {
             func hasExpired(_ session: TLSSession) -> Bool {
                 if session.expirationTime <= now { return true }
+                // Nil: the verdict is not reused, so it cannot expire.
                 guard let acceptedUntil = session.acceptedUntil else { return false }
                 return acceptedUntil <= now
             }
             if sessions.contains(where: hasExpired) {
+                // `count` is that of all keys: this key's number is subtracted before the change, and added again after it.
                 count -= sessions.count
                 sessions.removeAll(where: hasExpired)
                 count += sessions.count

@@ -34,6 +34,7 @@ struct TrustPath: Sendable {
         var count = certificates.count
         for problem in problems {
             if problem.isAboutSignature {
+                // The certificate whose signature is invalid is the last that counts.
                 count = min(count, problem.depth + 1)
             } else if problem.code == X509_V_ERR_UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY {
                 // OpenSSL reports the issuer's depth, not that of the certificate that it cannot verify.

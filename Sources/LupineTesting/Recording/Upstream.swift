@@ -29,8 +29,8 @@ final class Upstream: Sendable {
 
     deinit { for session in [sameOrigin, otherOrigins] { session.finishTasksAndInvalidate() } }
 
-    /// Throws when the program's session has other TLS options than the recorder's: the session would trust other authorities,
-    /// or use another client identity, than the connection to the server.
+    /// Throws when the program's session has other TLS options than the recorder's. The session would then trust other
+    /// authorities than the connection to the server, or use another client identity.
     func requireEqualSecurity(_ request: URLRequest, of urlProtocol: StubURLProtocol) throws(URLError) {
         guard request.url?.scheme?.lowercased() == "https", let task = urlProtocol.task,
             !task.hasSameTLSPolicy(as: sameOrigin)

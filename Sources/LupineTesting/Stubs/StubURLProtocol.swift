@@ -115,7 +115,8 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
         try finish(earlyEnd)
     }
 
-    /// Ends the load: successfully (nil), with an error, or not at all for a stalled connection.
+    /// Ends the load: successfully for nil, or with an error for a closed or reset connection. For a stalled connection, the load
+    /// does not end.
     private func finish(_ end: TestResponse.ConnectionEnd?) throws {
         switch end {
         case nil: client?.urlProtocolDidFinishLoading(self)
