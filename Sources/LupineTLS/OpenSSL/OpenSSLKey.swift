@@ -19,7 +19,7 @@ extension OpenSSLHandle where Object == KeyObject {
     static func privateKey(
         encrypted: OpaquePointer, password: [UInt8], in input: CertificateInput
     ) throws(CertificateError) -> OpenSSLHandle {
-        // Throws if the derivation costs too much. The sum that it returns is needed only for an input of several objects.
+        // Throws if the derivation costs too much. The returned sum is needed only for an input with several encrypted objects.
         try PasswordCost.addRounds(of: unsafe algorithm(of: encrypted), input: input)
         OpenSSLErrors.clear()
         let keyInfo = unsafe password.withCharacters { unsafe PKCS8_decrypt(encrypted, $0, $1) }

@@ -38,7 +38,7 @@ package struct RevocationAnswer: Sendable {
 
 /// Caches verified answers until they expire. Limited in entries and bytes; the least recently used answer is dropped first.
 ///
-/// A value without a lock: share it behind one. A revocation list counts with its `memorySize`.
+/// A value without a lock: threads share it behind a lock. A revocation list counts with its `memorySize`.
 package struct RevocationCache: Sendable {
     private struct Entry {
         let answer: RevocationAnswer

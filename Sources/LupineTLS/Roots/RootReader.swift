@@ -80,7 +80,8 @@ package struct RootReader {
     /// - Parameters:
     ///   - bytes: The content.
     ///   - path: The path of the file, for errors.
-    ///   - skipsMalformed: Whether a certificate that cannot be parsed later is skipped, instead of being an error.
+    ///   - skipsMalformed: Whether a certificate is skipped if it turns out to be malformed when it is parsed later. Otherwise it
+    ///     is an error.
     private static func entries(
         in bytes: [UInt8], of path: String, skipsMalformed: Bool
     ) throws(CertificateError) -> [RootEntry] {

@@ -51,10 +51,10 @@ final class OriginCore: Sendable {
         guard let baseURL = baseURL.withLock({ $0 }) else { return OriginResponse(503) }
         let request = TestRequest(incoming, at: baseURL)
         log.add(request)
-        let answer = Answer()
-        startHandler(for: request) { answer.set(self.addingDate(to: $0)) }
+        let pendingAnswer = Answer()
+        startHandler(for: request) { pendingAnswer.set(self.addingDate(to: $0)) }
         // A placeholder. When the gate is open, the origin calls the closure and sends its result.
-        return .later(answer.gate) { () throws(Refusal) in try answer.response.choice() }
+        return .later(pendingAnswer.gate) { () throws(Refusal) in try pendingAnswer.response.choice() }
     }
 
     /// Returns the response with a `Date` from the test's clock, unless it has one. Caches compute ages from this field.

@@ -15,7 +15,9 @@ final class Upstream: Sendable {
     /// defines the origins for it.
     private let otherOrigins: URLSession
 
+    /// Creates the sessions. Changes the configuration, of which the caller passes a copy.
     init(_ configuration: URLSessionConfiguration) {
+        // The loads use the header fields, cookies and credentials of the program's session, and no cache.
         configuration.httpAdditionalHeaders = nil
         configuration.urlCache = nil
         configuration.httpShouldSetCookies = false

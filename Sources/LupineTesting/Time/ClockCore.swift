@@ -154,6 +154,7 @@ final class ClockCore: Sendable {
     /// Fires the alarms up to `target` in order, each at its own time. Then wakes the event loops, whose timers depend on the
     /// clock.
     private func move(to target: Instant) {
+        // Each alarm fires without the lock, because its closure may set and cancel alarms.
         while let alarm = state.withLock({ $0.removeNextAlarm(upTo: target) }) { alarm.ring() }
         let groups = state.withLock { state in
             state.groups.removeAll { $0.loops == nil }
