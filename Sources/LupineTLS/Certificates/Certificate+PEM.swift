@@ -53,6 +53,7 @@ extension Certificate {
         do throws(CertificateError) {
             return try PEM.containsBlock(bytes) ? pem(bytes) : [Certificate(der: bytes)]
         } catch .at(let number, _, let error) {
+            // The parser of the content does not know the path.
             throw .at(number: number, path: path, error)
         } catch {
             throw .at(number: 1, path: path, error)

@@ -31,7 +31,8 @@ public struct Certificate: Sendable {
         handle = try OpenSSLHandle.certificate(der: der, trustSettings: trustSettings)
         // OpenSSL also accepts some BER that is not DER. Such input differs from OpenSSL's own encoding of the certificate.
         let encoding = handle.der
-        guard trustSettings ? der.starts(with: encoding) : der == encoding else {
+        let isDER = trustSettings ? der.starts(with: encoding) : der == encoding
+        guard isDER else {
             throw .malformed(.certificate, reason: "not the DER of what it says")
         }
         guard handle.notBefore != nil else { throw .malformed(.certificate, reason: "notBefore is no time") }

@@ -113,6 +113,7 @@ package enum EphemeralIdentity {
         let commonName = Array(template.subject.utf8)
         let issuer = template.issuer?.certificate.handle
         let issuerKey = template.issuer?.privateKey.handle
+        // The arguments -1 and 0 append the name as a component (RDN) of its own.
         guard
             unsafe X509_NAME_add_entry_by_txt(
                 name, "CN", MBSTRING_UTF8, commonName, Int32(commonName.count), -1, 0)

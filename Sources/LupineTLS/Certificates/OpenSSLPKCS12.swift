@@ -161,6 +161,7 @@ internal import CLupineOpenSSL
             }
         }
         let der = unsafe OpenSSLEncoding.write { unsafe i2d_X509_ALGOR(algorithm, $0) }
+        // `PasswordCost.macRounds` returns 0 except for PBMAC1.
         return try PasswordCost.add(PasswordCost.macRounds(of: der), to: UInt64(rounds), of: .pkcs12)
     }
 }

@@ -100,7 +100,7 @@ package enum PeerIdentity {
     private static let wildcard = Array("*.".utf8)
 
     /// Returns the labels of a name in lower case; nil when it is no host name (at most 253 octets, labels of 1 to 63 octets).
-    /// Underscores are accepted because such names are in use.
+    /// Underscores are accepted because names with underscores are in use.
     private static func labels(of name: [UInt8]) -> [[UInt8]]? {
         guard name.count <= 253 else { return nil }
         var labels: [[UInt8]] = []

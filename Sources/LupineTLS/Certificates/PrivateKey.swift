@@ -36,8 +36,8 @@ public struct PrivateKey: Sendable {
                 if block.hasHeaders {
                     guard let password else { throw .passwordMissing(.privateKey) }
                     // `block.text` does not include the line end after its END line.
-                    let block = try PrivateKey.checkedSize(Array(block.text) + [0x0A])
-                    handle = try .privateKey(block: block, password: Array(password.utf8))
+                    let blockText = try PrivateKey.checkedSize(Array(block.text) + [0x0A])
+                    handle = try .privateKey(block: blockText, password: Array(password.utf8))
                 } else {
                     handle = try .privateKey(der: try PrivateKey.checkedSize(try block.bytes()))
                 }

@@ -25,6 +25,7 @@ extension PublicKey {
         do throws(CertificateError) {
             return try PEM.containsBlock(bytes) ? pem(bytes) : [PublicKey(subjectPublicKeyInfo: bytes)]
         } catch .at(let number, _, let error) {
+            // The parser of the content does not know the path.
             throw .at(number: number, path: path, error)
         } catch {
             throw .at(number: 1, path: path, error)

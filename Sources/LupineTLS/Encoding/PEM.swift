@@ -42,6 +42,7 @@ struct PEM {
         var lines = PEMLines(text)
         while let (lineStart, line) = lines.nextWithDash() {
             if let label = label(of: line, after: beginMarker) {
+                // A block begins within another one.
                 if let openBlock { throw missingEnd(openBlock.label, number: blocks.count + 1) }
                 openBlock = (label, lineStart, line.endIndex)
             } else if let block = openBlock, let label = label(of: line, after: endMarker) {

@@ -33,6 +33,7 @@ enum OpenSSLContext {
         // refuses a server without secure renegotiation (RFC 5746).
         unsafe _ = SSL_CTX_clear_options(
             pointer, lupine_SSL_OP_IGNORE_UNEXPECTED_EOF() | lupine_SSL_OP_LEGACY_SERVER_CONNECT())
+        // Limits the Diffie-Hellman groups that a server may choose.
         if !isServer { unsafe lupine_SSL_CTX_set_strength(pointer, groupLimit) }
         try apply(settings, to: context)
         return context
@@ -65,6 +66,7 @@ enum OpenSSLContext {
         guard unsafe lupine_SSL_CTX_set_min_proto_version(pointer, Int32(minimum.rawValue)) == 1,
             unsafe lupine_SSL_CTX_set_max_proto_version(pointer, Int32(maximum.rawValue)) == 1
         else { throw rejectedSetting() }
+        // `scratch` is an unused context, on which each word is tried alone.
         if let list = settings.cipherList {
             try CipherNames.check(list: list, scratch: try makeEmpty(isServer: false))
             guard unsafe SSL_CTX_set_cipher_list(pointer, list) == 1 else {

@@ -44,8 +44,8 @@ package final class TLSClientContext: Sendable {
         // Requests a stapled OCSP response from every server.
         unsafe _ = lupine_SSL_CTX_set_tlsext_status_type(pointer, Int32(TLSEXT_STATUSTYPE_ocsp))
         if configuration.resumesSessions {
-            // OpenSSL passes new sessions to the callback and stores none: the engine's owner stores them, because it knows the
-            // trust policy under which each may be resumed.
+            // OpenSSL passes new sessions to the callback and stores none. The engine's owner stores them, because it knows the
+            // evaluator and the roots under which each may be resumed.
             unsafe _ = lupine_SSL_CTX_set_session_cache_mode(
                 pointer, Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL))
             unsafe SSL_CTX_sess_set_new_cb(pointer, newSessionCallback)

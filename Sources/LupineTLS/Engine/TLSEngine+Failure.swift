@@ -25,7 +25,7 @@ extension TLSEngine {
         for failure in failures where failure.library == ERR_LIB_SSL {
             if let alert = failure.receivedAlert { return error(forAlert: alert) }
         }
-        // A failure of OpenSSL's SSL library names the violation of the protocol; those of other libraries are only its causes.
+        // A failure of OpenSSL's SSL library names the violation of the protocol; failures of other libraries are only its causes.
         if let failure = failures.first(where: { $0.library == ERR_LIB_SSL }) ?? failures.first {
             return error(forFailure: failure)
         }

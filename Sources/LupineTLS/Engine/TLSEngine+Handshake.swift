@@ -15,7 +15,7 @@ extension TLSEngine {
         }
         // A send error is ignored here, because the peer may have sent an alert that explains it; `hasFailedToSend` records it.
         if !isCorked { try? flush() }
-        // The owner has called again without an answer, so the question is repeated. In the state `stopped`, OpenSSL stops once
+        // If the owner has called again without a verdict, the question is repeated. In the state `stopped`, OpenSSL stops once
         // more below, and `progress(afterStop:)` repeats the question.
         if trustMachine.needsVerdict && trustMachine.state != .stopped, let trust = readPresentedTrust() {
             return try requestTrust(trust)
@@ -24,12 +24,14 @@ extension TLSEngine {
         if case .refused(let failure, from: .flightRead) = trustMachine.state {
             throw refuse(failure, sendingAlert: true)
         }
+        // The handshake with the resumed session was complete, so the connection ends with close_notify, not with an error alert.
         if case .refused(let failure, from: .resumed) = trustMachine.state {
             throw refuse(failure, sendingAlert: false)
         }
         OpenSSLErrors.clear()
         let result = unsafe SSL_do_handshake(connection)
         if result == 1 {
+            // The pending output is the last flight, which waits for the first write.
             isCorked = !pendingOutput.isEmpty
             return try finishHandshake()
         }
@@ -47,9 +49,11 @@ extension TLSEngine {
                 throw fail(.onlyControlMessages(bytes: bytesWithoutData))
             }
             return .wouldBlock
+        // OpenSSL waits for the verification of the chain, for a record that `send` holds back, or for the client certificate.
         case SSL_ERROR_WANT_RETRY_VERIFY, SSL_ERROR_WANT_WRITE, SSL_ERROR_WANT_X509_LOOKUP:
             try? flush()
             if trustMachine.needsVerdict, let trust = readPresentedTrust() { return try requestTrust(trust) }
+            // If the owner has nothing to decide, nothing would ever end the wait.
             guard case .waitingForOwner = identityState else { throw fail(.closedInHandshake) }
             return .awaitsIdentity(identityRequest)
         default:
@@ -67,11 +71,12 @@ extension TLSEngine {
             peerCertificates = presentedChain(isServer: true)
             releaseBuffers()
         case .client:
+            // The server has sent no chain, which is permitted only if the handshake has resumed a session.
             if trustMachine.state == .noChain {
                 guard unsafe SSL_session_reused(connection) == 1 else {
                     throw fail(.untrusted(.noCertificate))
                 }
-                // The advice is always to wait for the verdict, which the next line obeys.
+                // The result is ignored: the advice is always to wait for the verdict, and the next line does that.
                 _ = trustMachine.handle(.resumedWithoutChain)
                 if let trust = readPresentedTrust() { return .awaitsTrust(trust) }
             }
@@ -98,7 +103,7 @@ extension TLSEngine {
 
     /// Answers `awaitsTrust` with the owner's verdict. After a refusal the next `handshake` ends the connection and throws.
     package func answerTrust(_ verdict: Result<Void, TrustFailure>) {
-        // The next `handshake` obeys the advice: it reads the machine's state.
+        // The result is ignored: the next `handshake` reads the machine's state, which contains the verdict.
         _ = trustMachine.handle(.verdict(verdict))
     }
 
@@ -140,13 +145,14 @@ extension TLSEngine {
         return trustMachine.handle(.chain(includesStaple: includesStaple))
     }
 
-    /// What `certificateCallback` has to tell OpenSSL.
+    /// What `certificateCallback` has to tell OpenSSL: to continue, to stop until the owner has decided, or to fail.
     enum IdentityAdvice { case proceed, wait, fail }
 
     /// The server has requested a client certificate. Uses the configuration's identity, or stops to ask the owner.
     func didReceiveIdentityRequest() -> IdentityAdvice {
         guard case .client(let context, _) = role else { return .proceed }
-        // With TLS 1.2 the certificate request arrives before the verdict about the server.
+        // With TLS 1.2 the certificate request arrives before the verdict about the server. The client certificate is part of the
+        // next flight, so the machine decides as about sending.
         switch trustMachine.handle(.wantsToSend) {
         case .proceed: break
         case .wait: return .wait
@@ -162,6 +168,7 @@ extension TLSEngine {
             ownCertificate = identity.certificate
             return .proceed
         }
+        // An owner that chooses no identity is not asked, and the client sends no certificate.
         identityState = asksForIdentity ? .waitingForOwner : .absent
         return asksForIdentity ? .wait : .proceed
     }
@@ -185,7 +192,7 @@ extension TLSEngine {
     // MARK: Private
 
     /// Returns the peer's chain and stapled response, which the owner has to judge; nil on a server. In a full handshake, reads
-    /// both from OpenSSL first. In a resumed one, they are those of the session.
+    /// the chain and the response from OpenSSL first. In a resumed handshake, they are those of the session.
     private func readPresentedTrust() -> PeerTrust? {
         guard case .client(let context, let host) = role else { return nil }
         if trustMachine.state != .resumed {
@@ -198,7 +205,8 @@ extension TLSEngine {
             intermediates: context.configuration.intermediates)
     }
 
-    /// Returns the question about the peer for the owner. Throws if reading a certificate's extensions would cost too much.
+    /// Returns `awaitsTrust`, the question to the owner whether the peer is trusted. Throws if reading a certificate's extensions
+    /// would cost too much.
     private func requestTrust(_ trust: PeerTrust) throws(TLSError) -> Progress {
         if let certificate = trust.certificates.first(where: { $0.isCostlyToRead }) {
             throw fail(

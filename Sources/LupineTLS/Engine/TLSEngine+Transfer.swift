@@ -16,6 +16,7 @@ extension TLSEngine {
         precondition(!buffer.isEmpty, "there is no room to read into")
         bytesWithoutData = 0
         mayReceive = true
+        // Set again at the end, because OpenSSL may also receive during a `write`.
         defer { mayReceive = true }
         let room = buffer.count
         var filled = 0
@@ -104,7 +105,7 @@ extension TLSEngine {
     /// Whether the wire has not accepted all output; call `flush` when the wire is writable.
     package var hasPendingOutput: Bool { !pendingOutput.isEmpty && !isCorked }
 
-    /// Sends pending output, as much as the wire accepts.
+    /// Sends pending output, as much as the wire accepts. This includes a last flight that waits for the first write.
     package func flush() throws(TLSError) {
         isCorked = false
         let output = pendingOutput
@@ -122,6 +123,7 @@ extension TLSEngine {
             }
             start += count
         }
+        // All output has been sent; after a failure of the wire, the rest is discarded.
         pendingOutput = []
         pendingOutputStart = 0
         if hasFailedToSend { throw .wireFailed }
@@ -133,7 +135,9 @@ extension TLSEngine {
         guard phase == .established else { return }
         phase = .closed
         OpenSSLErrors.clear()
+        // The result is ignored: the connection has ended in any case.
         unsafe _ = SSL_shutdown(connection)
+        // The close_notify now follows the last flight in the pending output.
         if isCorked { try? flush() }
     }
 
@@ -152,9 +156,10 @@ extension TLSEngine {
     ///
     /// OpenSSL's mode SSL_MODE_RELEASE_BUFFERS is no substitute: it frees the buffers after every handshake message too, and
     /// leaves the write buffer allocated after a TLS 1.3 ticket. Before OpenSSL 3.0.14, SSL_free_buffers does not check for a
-    /// record whose header has been read (CVE-2024-4741), so this function does: "RH" is the state between two records. It is
-    /// called after reading and writing, but not after a client's handshake, which a write usually follows.
+    /// record whose header has been read (CVE-2024-4741), so this function does: "RH" is the state between two records. The
+    /// function is called after reading and writing, but not after a client's handshake, which a write usually follows.
     func releaseBuffers() {
+        // Even if the buffers stay allocated now: after that, each read and write tries to free them.
         keepsBuffers = false
         guard unsafe SSL_has_pending(connection) == 0, let state = unsafe SSL_rstate_string(connection),
             unsafe strcmp(state, "RH") == 0

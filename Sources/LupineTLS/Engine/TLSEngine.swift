@@ -116,6 +116,7 @@ internal import CLupineOpenSSL
         unsafe self.connection = connection
         try attach()
         unsafe SSL_set_connect_state(connection)
+        // Without `protocols`, the connection offers those that the context has set.
         if let protocols { try offer(protocols) }
         if let indication = name.indication {
             guard unsafe lupine_SSL_set_tlsext_host_name(connection, indication) == 1 else {
@@ -202,6 +203,7 @@ internal import CLupineOpenSSL
 
     /// The version; like `info`, valid once the handshake is done.
     package var version: TLSVersion {
+        // OpenSSL negotiates only versions within the configured limits, which are `TLSVersion`s, so the default is not used.
         TLSVersion(rawValue: UInt16(truncatingIfNeeded: unsafe SSL_version(connection))) ?? .v1_2
     }
 

@@ -127,6 +127,7 @@ package final class TLSServerContext: Sendable {
         from offered: UnsafeBufferPointer<UInt8>, on connection: OpaquePointer?
     ) -> Range<Int>? {
         var supported = protocols[...]
+        // `ignoresHTTP2Requirements` is for tests, whose client has to refuse the connection.
         let mayBeHTTP2 = unsafe configuration.ignoresHTTP2Requirements || allowsHTTP2(connection)
         while let length = supported.first {
             let name = supported.dropFirst().prefix(Int(length))

@@ -2,8 +2,8 @@
 
 /// The source and destination of an engine's ciphertext: a socket, or another TLS connection to a proxy.
 ///
-/// The engine retains its wire; a wire must not retain its engine. Neither function may block. The engine calls both only while
-/// its owner calls the engine, on the owner's thread.
+/// The engine retains its wire; a wire must not retain its engine. Neither `receive` nor `send` may block. The engine calls them
+/// only while its owner calls the engine, on the owner's thread.
 package protocol TLSWire: AnyObject {
     /// Receives bytes into the free capacity of `output`, which is part of OpenSSL's own buffer. There is capacity for at least
     /// one byte.

@@ -101,7 +101,7 @@ struct TrustMachine {
             (.readingFlight, .resumedWithoutChain),
             (.flightRead, .chain), (.flightRead, .resumedWithoutChain), (.resumed, .chain),
             (.resumed, .resumedWithoutChain):
-            // OpenSSL accepts only one chain in a handshake, so these do not occur.
+            // OpenSSL accepts only one chain in a handshake, so these events do not occur.
             return .refuse(.refused("the peer's chain came twice"))
         case (.noChain, .verdict), (.readingFlight, .verdict), (.accepted, .verdict), (.refused, .verdict):
             preconditionFailure("nobody has asked for an answer about trust")

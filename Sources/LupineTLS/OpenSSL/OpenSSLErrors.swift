@@ -18,7 +18,7 @@ public struct OpenSSLFailure: Hashable, Sendable, CustomStringConvertible {
         self.description = description
     }
 
-    /// Creates a failure from an error code of the queue, which contains both numbers.
+    /// Creates a failure from an error code of the queue, which contains the numbers of the library and of the reason.
     init(code: UInt) {
         library = lupine_ERR_GET_LIB(code)
         reason = lupine_ERR_GET_REASON(code)

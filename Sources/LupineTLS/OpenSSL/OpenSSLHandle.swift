@@ -5,7 +5,8 @@ internal import CLupineOpenSSL
 /// Owns one reference to a reference-counted OpenSSL object, and releases it when deallocated.
 ///
 /// A handle may be used on any thread: nothing modifies an object after a handle has wrapped it, and OpenSSL protects reference
-/// counts and internal caches with its own locks. Not for objects of a single connection: `TLSEngine` owns those.
+/// counts and internal caches with its own locks. There are no handles for the objects of a single connection: `TLSEngine` owns
+/// them.
 @safe package final class OpenSSLHandle<Object: OpenSSLObject>: @unchecked Sendable {
     /// The object; valid as long as the handle.
     package let pointer: OpaquePointer

@@ -19,6 +19,7 @@ extension OpenSSLHandle where Object == KeyObject {
     static func privateKey(
         encrypted: OpaquePointer, password: [UInt8], in input: CertificateInput
     ) throws(CertificateError) -> OpenSSLHandle {
+        // Throws if the derivation costs too much. The returned sum is needed only for an input with several encrypted objects.
         try PasswordCost.addRounds(of: unsafe algorithm(of: encrypted), input: input)
         OpenSSLErrors.clear()
         let keyInfo = unsafe password.withCharacters { unsafe PKCS8_decrypt(encrypted, $0, $1) }
@@ -61,9 +62,9 @@ extension OpenSSLHandle where Object == KeyObject {
                 return nil
             }
             defer { unsafe _ = BIO_free(input) }
-            var password = password
-            return unsafe withUnsafeMutablePointer(to: &password) { password in
-                unsafe PEM_read_bio_PrivateKey(input, nil, passwordCallback, password)
+            var passwordCopy = password
+            return unsafe withUnsafeMutablePointer(to: &passwordCopy) { context in
+                unsafe PEM_read_bio_PrivateKey(input, nil, passwordCallback, context)
             }
         }
         guard let key = unsafe OpenSSLHandle(owning: pointer) else {

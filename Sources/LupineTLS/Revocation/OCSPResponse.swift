@@ -10,7 +10,8 @@ internal import CLupineOpenSSL
 struct OCSPResponse {
     /// The largest response in bytes.
     static let sizeLimit = 64 << 10
-    /// The tolerated difference between the clocks of both sides, in seconds. It extends each validity at both ends.
+    /// The tolerated difference between the clocks of this machine and of the responder, in seconds. It extends each validity at
+    /// its start and its end.
     static let clockSkew: Int64 = 300
     /// The validity of an answer without nextUpdate (the end of the validity), in seconds: a day, as in Mozilla's implementation.
     static let defaultValidity: Int64 = 86_400
@@ -77,7 +78,7 @@ struct OCSPResponse {
 
     /// Reads one of the statuses in a response (SingleResponse, RFC 6960 §4.2.1).
     private init(single: OpaquePointer, at time: UnixTime) throws(RevocationProblem) {
-        // No critical extension is supported.
+        // No critical extension is supported. The result is negative if there is none.
         guard unsafe OCSP_SINGLERESP_get_ext_by_critical(single, 1, -1) < 0 else { throw .malformed }
         var reason: Int32 = -1
         var revokedAt: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
@@ -143,10 +144,11 @@ struct OCSPResponse {
     private static func checkSignature(
         of basic: OpaquePointer, issuer: Certificate, at time: UnixTime
     ) throws(RevocationProblem) {
-        // No critical extension is supported.
+        // No critical extension is supported. The result is negative if there is none.
         guard unsafe OCSP_BASICRESP_get_ext_by_critical(basic, 1, -1) < 0 else { throw .malformed }
         guard let certificates = unsafe lupine_sk_X509_new() else { throw .malformed }
         defer { unsafe lupine_sk_X509_free(certificates) }
+        // OpenSSL searches the signer among the response's own certificates and these: the issuer.
         unsafe _ = lupine_sk_X509_push(certificates, issuer.handle.pointer)
         // The signer's authorization is checked before the signature: an unauthorized signer may have chosen a key with which
         // verifying is slow.
@@ -158,6 +160,7 @@ struct OCSPResponse {
         }
         let signer = unsafe Certificate(OpenSSLHandle(sharing: signerPointer))
         guard unsafe !usesWeakDigest(basic) else { throw .badSignature }
+        // A delegate is refused if its key is too slow (`signatureCost` is nil), or its extensions.
         let isAuthorized =
             signer == issuer
             || signer.signatureCost != nil && !signer.isCostlyToRead
@@ -174,6 +177,7 @@ struct OCSPResponse {
     private static func isDelegate(_ signer: Certificate, of issuer: Certificate, at time: UnixTime) -> Bool {
         let flags = unsafe X509_get_extension_flags(signer.handle.pointer)
         let usages = unsafe X509_get_extended_key_usage(signer.handle.pointer)
+        // EXFLAG_INVALID: malformed extensions; EXFLAG_CRITICAL: an unknown critical one; EXFLAG_XKUSAGE: there are usages.
         guard flags & UInt32(EXFLAG_INVALID | EXFLAG_CRITICAL) == 0, flags & UInt32(EXFLAG_XKUSAGE) != 0,
             usages & UInt32(XKU_OCSP_SIGN) != 0,
             signer.notBefore <= time, time <= signer.notAfter,

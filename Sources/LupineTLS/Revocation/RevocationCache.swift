@@ -38,7 +38,7 @@ package struct RevocationAnswer: Sendable {
 
 /// Caches verified answers until they expire. Limited in entries and bytes; the least recently used answer is dropped first.
 ///
-/// A value without a lock: share it behind one. A revocation list counts with its `memorySize`.
+/// A value without a lock: threads share it behind a lock. A revocation list counts with its `memorySize`.
 package struct RevocationCache: Sendable {
     private struct Entry {
         let answer: RevocationAnswer
@@ -84,7 +84,7 @@ package struct RevocationCache: Sendable {
         remove(key)
         guard answer.size <= byteLimit, entryLimit > 0, time <= answer.until else { return }
         if !hasRoom(for: answer) {
-            for (key, entry) in entries where entry.answer.until < time { remove(key) }
+            for (storedKey, entry) in entries where entry.answer.until < time { remove(storedKey) }
         }
         while !hasRoom(for: answer) {
             let leastRecent = entries.min { $0.value.lastUse < $1.value.lastUse }

@@ -70,7 +70,7 @@ package struct RevocationAccess: Sendable {
         self.cache = cache
     }
 
-    /// Access to neither a cache nor the network.
+    /// Access to neither a cache nor the network. Without a fetcher, the deadline has no meaning.
     package static var none: RevocationAccess { RevocationAccess(fetcher: nil, deadline: .now) }
 
     /// Access to cached answers only, without the network.

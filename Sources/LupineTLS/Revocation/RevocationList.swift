@@ -17,7 +17,7 @@ public struct RevocationList: Sendable, Hashable {
     /// The length of the DER, in bytes.
     let size: Int
     /// The approximate size in memory, in bytes: an entry of some 40 bytes in DER becomes objects of some 300 bytes. The product
-    /// cannot overflow for a list that is in memory.
+    /// cannot overflow for a list that is in memory, so the overflow flag is ignored.
     var memorySize: Int { size.multipliedReportingOverflow(by: 8).partialValue }
     /// The SHA-256 of the list, by which lists are compared.
     private let fingerprint: [UInt8]

@@ -8,8 +8,8 @@ internal import CLupineOpenSSL
 /// thread may compare it.
 @safe package final class OpenSSLName: @unchecked Sendable {
     private let pointer: OpaquePointer
-    /// The first four octets of the SHA-1 of the canonical form, after which OpenSSL names the files in a folder of roots; 0 if
-    /// SHA-1 is not available.
+    /// The first four octets of the SHA-1 of the canonical form, after which OpenSSL names the files in a folder of roots. If
+    /// SHA-1 is not available, all names have the hash 0; they are then compared one by one.
     package let hash: UInt32
 
     /// Takes ownership of a name; nil for a null pointer.

@@ -96,7 +96,7 @@ final class RootEntry: Sendable {
         switch content {
         case .parsed(let certificate): return certificate
         case .der(let der, let trustSettings, _, let location):
-            // Two threads may both parse it; the first result is stored and returned to both.
+            // Two threads may both parse the certificate; the first result is stored and returned to both threads.
             let stored =
                 parseResult.load()
                 ?? parseResult.storeIfNil(ParseResult(Self.parse(der, trustSettings, location)))

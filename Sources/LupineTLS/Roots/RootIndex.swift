@@ -18,6 +18,7 @@ package final class RootIndex: Sendable {
         seenKeys.reserveCapacity(entries.count)
         positionsByHash.reserveCapacity(entries.count)
         let uniqueEntries = entries.filter { entry in
+            // Nil for a certificate that was already parsed; it is kept without a comparison.
             guard let key = entry.duplicateKey else { return true }
             return seenKeys.insert(key).inserted
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads the files and folders of trusted certificates. Does not parse a certificate if `CertificateOutline` finds its subject.
+/// Reads the files and folders of trusted certificates. Of each certificate, it reads only the subject (`CertificateOutline`);
+/// the certificate is parsed later, when a chain needs it. If its subject cannot be found, it is parsed at once.
 ///
 /// Blocks: never use it on an event loop's thread. The input is limited: by `PEM.largestSize` for a file, by `namesLimit` and
 /// `contentLimit` for a folder.
@@ -44,8 +45,8 @@ package struct RootReader {
         entries += try Self.entries(in: bytes, of: path, skipsMalformed: false)
     }
 
-    /// Reads the certificates in a folder's regular files, regardless of their names, except those that begin with a dot. Files
-    /// that are unreadable or contain no certificate are skipped; throws if there is no certificate at all.
+    /// Reads the certificates in a folder's regular files. Skips files whose names begin with a dot, files that are unreadable,
+    /// and files without a certificate; other names make no difference. Throws if there is no certificate at all.
     ///
     /// A file with several names, such as one with a hash link, is read once.
     mutating func read(folder path: String) throws(TrustRootsError) {
@@ -55,7 +56,7 @@ package struct RootReader {
             var totalSize = 0
             for name in try CertificateFile.names(in: path, limit: namesLimit) where !name.hasPrefix(".") {
                 let file = path.hasSuffix("/") ? path + name : "\(path)/\(name)"
-                // Nil for a file that has another name too, a special file, and a file that cannot be read.
+                // Nil for a file that was read under another name, a special file, and a file that cannot be read.
                 let content =
                     (try? CertificateFile.readRegular(file, limit: PEM.largestSize, skipping: &seenFiles))
                     ?? nil
@@ -79,7 +80,8 @@ package struct RootReader {
     /// - Parameters:
     ///   - bytes: The content.
     ///   - path: The path of the file, for errors.
-    ///   - skipsMalformed: Whether a certificate that cannot be parsed later is skipped, instead of being an error.
+    ///   - skipsMalformed: Whether a certificate is skipped if it turns out to be malformed when it is parsed later. Otherwise it
+    ///     is an error.
     private static func entries(
         in bytes: [UInt8], of path: String, skipsMalformed: Bool
     ) throws(CertificateError) -> [RootEntry] {
@@ -101,6 +103,7 @@ package struct RootReader {
             if entries.isEmpty { throw .missing(.certificate) }
             return entries
         } catch .at(let number, _, let error) {
+            // The parser of the content does not know the path.
             throw .at(number: number, path: path, error)
         } catch {
             throw .at(number: entries.count + 1, path: path, error)

@@ -34,8 +34,9 @@ final class RootSource: Sendable {
     ///   which are read once per process.
     func load() throws(TrustRootsError) -> [RootIndex] {
         if let indexes { return indexes }
+        // `roots.name` is an autoclosure, evaluated repeatedly to notice a change of the files.
         let (indexes, name) = try Self.readConsistently(roots.name, read)
-        // Two threads may both read the roots; the first result is stored and returned to both.
+        // Two threads may both read the roots; the first result is stored and returned to both threads.
         return loadedRoots.storeIfNil(LoadedRoots(indexes, name: name)).indexes
     }
 

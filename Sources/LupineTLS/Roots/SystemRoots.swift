@@ -46,6 +46,7 @@ struct SystemRoots {
 
         fileprivate init(_ roots: SystemRoots) {
             do throws(TrustRootsError) {
+                // `roots.name` is an autoclosure, evaluated repeatedly to notice a change of the files.
                 let result = try RootSource.readConsistently(roots.name) { () throws(TrustRootsError) in
                     try roots.load()
                 }
@@ -91,7 +92,7 @@ struct SystemRoots {
                 try reader.read(file: bundle)
                 return reader.index
             } catch .unusable(_, .unreadable) {
-                // The file does not exist on this distribution.
+                // Usually the file does not exist, because it is that of another distribution.
                 continue
             }
         }

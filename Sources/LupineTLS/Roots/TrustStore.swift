@@ -71,7 +71,8 @@ package struct TrustStore: Sendable {
         for case .source(let source) in layers { _ = try source.load() }
     }
 
-    /// The numbers of files read and of certificates parsed on demand so far. Tests check that both happen only when needed.
+    /// The numbers of files read and of certificates parsed on demand so far. Tests check that reading and parsing happen only
+    /// when needed.
     package var statistics: (filesRead: Int, certificatesParsed: Int) {
         var statistics = (filesRead: 0, certificatesParsed: 0)
         for layer in layers {
@@ -137,6 +138,7 @@ package struct TrustStore: Sendable {
             _ = OpenSSLLibrary.isInitialized
             // Null only when memory is exhausted.
             guard let store = unsafe X509_STORE_new() else { preconditionFailure("OpenSSL is out of memory") }
+            // The result is ignored: an anchor that is missing can only make a chain fail.
             for anchor in certificates { unsafe _ = X509_STORE_add_cert(store, anchor.handle.pointer) }
             return unsafe OpenSSLHandle(owning: store)
         }

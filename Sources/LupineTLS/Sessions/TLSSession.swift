@@ -5,7 +5,7 @@ internal import CLupineOpenSSL
 /// A session that a later connection to the same server can resume, with the certificates that the peer had presented.
 ///
 /// A value that may be used on any thread. Its owner offers it only under the trust policy under which it was created, and at
-/// most once if it is single-use.
+/// most once if it is single-use. Here a trust policy is whatever decides about servers: the evaluator and the roots.
 package struct TLSSession: Sendable {
     /// The session as an object of OpenSSL.
     let handle: OpenSSLHandle<SessionObject>
@@ -18,9 +18,10 @@ package struct TLSSession: Sendable {
     package let certificates: [Certificate]
     /// The OCSP response that was stapled to that chain.
     package let stapledResponse: [UInt8]?
-    /// The evidence of the original handshake, which the owner of the connection may add.
+    /// The evidence of the original handshake, which the owner of the connection may add; nil if it has not.
     package var evidence: PeerEvidence?
-    /// The time until which the verdict about the chain is valid, which the owner of the connection may add.
+    /// The time until which the verdict about the chain is valid, which the owner of the connection may add. Nil if each
+    /// connection that resumes the session needs a verdict of its own.
     package var acceptedUntil: UnixTime?
 }
 

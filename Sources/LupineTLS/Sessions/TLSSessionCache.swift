@@ -2,7 +2,7 @@
 
 /// A cache of sessions to resume. Its key (host, port, trust policy) distinguishes connections that must not share a session.
 ///
-/// A value without lock or clock: its owner has both. The number of sessions is limited for each key and in total. Above the
+/// A value without lock or clock, which its owner has. The number of sessions is limited for each key and in total. Above the
 /// total limit, the cache drops the sessions of the key with the oldest `put`. `take` removes a single-use session; others stay
 /// until they expire.
 package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
@@ -17,10 +17,12 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
         mutating func take(now: UnixTime, _ count: inout Int) -> TLSSession? {
             func hasExpired(_ session: TLSSession) -> Bool {
                 if session.expirationTime <= now { return true }
+                // Nil: the verdict is not reused, so it cannot expire.
                 guard let acceptedUntil = session.acceptedUntil else { return false }
                 return acceptedUntil <= now
             }
             if sessions.contains(where: hasExpired) {
+                // `count` is that of all keys: this key's number is subtracted before the change, and added again after it.
                 count -= sessions.count
                 sessions.removeAll(where: hasExpired)
                 count += sessions.count
@@ -82,6 +84,7 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
     /// latest.
     package mutating func put(_ session: TLSSession, for key: Key) {
         putCount &+= 1
+        // `put` updates `count`, which belongs to the whole cache.
         entries[key, default: KeyEntry(lastPut: putCount)]
             .put(session, at: putCount, limit: limitPerKey, &count)
         while count > capacity { evictOldest() }

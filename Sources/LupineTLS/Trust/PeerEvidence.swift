@@ -6,7 +6,7 @@ internal import Synchronization
 /// on the connection.
 ///
 /// Created once per full handshake. Connections that resume its session share it, because the server sends them no chain.
-/// Building the path and the default evaluation take time, so both happen on first use, and the result is cached. May be used on
+/// Building the path and the default evaluation take time, so they happen on first use, and the result is cached. May be used on
 /// any thread.
 package final class PeerEvidence: Sendable {
     /// The client identity that the server has received.
@@ -25,7 +25,7 @@ package final class PeerEvidence: Sendable {
         case standard
         /// The chain passed an evaluation without the default one, or a delegate accepted the chain.
         case otherwise
-        /// Nothing was checked: the evaluator has no checks, or a delegate accepted a chain that had passed none.
+        /// Nothing was checked: the evaluator has no checks, or a delegate accepted a chain that had passed no check.
         case unchecked
     }
 
@@ -81,8 +81,8 @@ package final class PeerEvidence: Sendable {
         return PeerIdentity.matches(host: host, certificate: leaf)
     }
 
-    /// Whether the server was accepted without any check, and the default evaluation refuses its chain. Performs that
-    /// evaluation like `chainFacts(at:)`.
+    /// Whether the server was accepted without any check, and the default evaluation refuses its chain. For a server accepted
+    /// without any check, calls `chainFacts(at:)`, which may evaluate the chain.
     package func isUnproven(at time: UnixTime) -> Bool {
         acceptance == .unchecked && !chainFacts(at: time).passesDefault
     }
@@ -92,11 +92,12 @@ package final class PeerEvidence: Sendable {
     package func chainFacts(at time: UnixTime) -> ChainFacts {
         if let cached = cachedFacts.load() { return cached.facts }
         let path = TrustPath(of: trust, at: time)
+        // With `standard`, the chain has passed the default evaluation already.
         let passes =
             acceptance == .standard
             || path.failure(of: trust, under: .server(host: trust.host), at: time, revocation: .none) == nil
         let keys = Set(path.linkedCertificates.compactMap { $0.publicKey?.fingerprint })
-        // Two threads may both compute the facts; the first result is stored and returned to both.
+        // Two threads may both compute the facts; the first result is stored and returned to both threads.
         return cachedFacts.storeIfNil(CachedFacts(ChainFacts(passesDefault: passes, keys: keys))).facts
     }
 }

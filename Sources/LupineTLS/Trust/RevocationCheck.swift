@@ -2,8 +2,9 @@
 
 /// Checks whether a certificate of a path is revoked; all except the anchor are checked (rule I-10.11).
 ///
-/// It uses the stapled response and the caller's lists first; then, as the options allow, cached answers and the network. A
-/// signed "revoked" always fails the check. Without a definite answer the path passes, unless the options require a positive one.
+/// The check uses the stapled response and the caller's lists first; then, as the options allow, cached answers and the network.
+/// A signed "revoked" always fails the check. Without a definite answer the path passes, unless the options require a positive
+/// answer.
 package struct RevocationCheck: Sendable, Hashable {
     /// The most URLs of a certificate that are queried with one method, OCSP or CRL.
     static let urlLimit = 3
@@ -40,7 +41,8 @@ package struct RevocationCheck: Sendable, Hashable {
         // A path that is refused anyway does not justify a network query.
         let allowedAccess = reachesNetwork && chainFailure == nil ? access : .cached(access.cache)
         let lookup = RevocationLookup(options: options, lists: lists, access: allowedAccess, time: time)
-        var unknownStatus: TrustFailure?
+        // The failure of the first certificate without a definite answer.
+        var firstUnknown: TrustFailure?
         // Each certificate is followed by its issuer.
         let pairs = zip(path.certificates, path.certificates.dropFirst())
         for (depth, (certificate, issuer)) in pairs.enumerated() {
@@ -51,16 +53,17 @@ package struct RevocationCheck: Sendable, Hashable {
             case .success(.revoked(let date, let reason)):
                 return .revoked(subject: certificate.subject.description, at: date, reason: reason)
             case .failure(let problem):
-                unknownStatus =
-                    unknownStatus ?? .revocationUnknown(subject: certificate.subject.description, problem)
+                firstUnknown =
+                    firstUnknown ?? .revocationUnknown(subject: certificate.subject.description, problem)
             }
         }
-        return chainFailure ?? (options.contains(.requirePositiveResponse) ? unknownStatus : nil)
+        return chainFailure ?? (options.contains(.requirePositiveResponse) ? firstUnknown : nil)
     }
 
     /// Returns the time until which the stapled response of a leaf that requires one (RFC 7633) is valid.
     ///
-    /// Returns `time` itself if there is no valid response. Returns nil if the leaf requires none, or its issuer is unknown.
+    /// Returns `time` itself if there is no valid response, so that the verdict cannot be reused. Returns nil if the leaf
+    /// requires no response, or its issuer is unknown.
     static func stapleEnd(of trust: PeerTrust, on path: TrustPath, at time: UnixTime) -> UnixTime? {
         guard path.certificates.count > 1, let leaf = path.certificates.first, leaf.mustStaple else {
             return nil

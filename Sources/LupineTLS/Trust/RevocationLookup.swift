@@ -64,6 +64,7 @@ struct RevocationLookup {
         if case .status(let status)? = access.cache?.answer(for: key, at: time)?.content {
             return outcome.record { status }
         }
+        // The condition is evaluated before each URL: a definite answer ends the queries.
         for url in RevocationLookup.queryable(certificate.ocspURLs) where !outcome.isDefinite {
             let failureKey = RevocationKey.failure(url: url, certificate: certificate.fingerprint)
             outcome.record { () throws(RevocationProblem) in

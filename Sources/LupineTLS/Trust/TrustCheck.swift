@@ -21,7 +21,7 @@ package enum LocalTrustCheck: Sendable, Hashable {
 
     /// Makes these certificates the only anchors for all later checks. Always passes.
     case anchors(TrustAnchors)
-    /// Evaluates the server policy.
+    /// Requires what `TrustPolicy.server(host:)` requires: for the requested host with `chainAndHost`, for any host with `chain`.
     case validation(Validation)
     /// Requires that the chain contains one of these certificates.
     case certificatePins(Set<Certificate>)
@@ -30,7 +30,8 @@ package enum LocalTrustCheck: Sendable, Hashable {
     /// Checks revocation with stapled, supplied and cached answers.
     case revocation(RevocationCheck)
 
-    /// Whether the check needs a path to an anchor, so that the roots have to be read. A check without pins fails without a path.
+    /// Whether the check needs a path to an anchor, so that the roots have to be read. A check with an empty set of pins always
+    /// fails, so it needs no path.
     var needsRoots: Bool {
         switch self {
         case .anchors: false
@@ -81,10 +82,10 @@ public struct CustomTrustCheck: Sendable, Hashable {
         var evaluation: Evaluation { lock.withLock { $0 } }
 
         func empty() {
-            // The swap moves the program's closure into `other`, so that it is released after the lock has been unlocked. The
-            // closure that the box contains then is never called.
-            var other = Evaluation { _, reply in reply(.failure(.noCertificate)) }
-            lock.withLock { swap(&$0, &other) }
+            // The swap moves the program's closure into this variable, so that it is released after the lock has been unlocked.
+            // The box then contains the placeholder, which is never called.
+            var placeholder = Evaluation { _, reply in reply(.failure(.noCertificate)) }
+            lock.withLock { swap(&$0, &placeholder) }
         }
     }
 

@@ -30,7 +30,8 @@ package struct TrustEvaluation: Sendable {
     /// The checks that have not passed yet, the current one first.
     private var remainingChecks: ArraySlice<TrustCheck>
     private let time: UnixTime
-    /// The value of `TrustVerdict.reusableUntil` according to the checks that have passed so far.
+    /// The value of `TrustVerdict.reusableUntil` according to the checks so far. The initial value sets no limit. Once a check of
+    /// revocation or a custom check has made it nil, it stays nil.
     private var reusableUntil: UnixTime? = UnixTime(seconds: .max)
 
     /// Creates an evaluation. Nothing is evaluated before the first `resume`.
@@ -52,6 +53,7 @@ package struct TrustEvaluation: Sendable {
             case .local(let check):
                 let wouldReadRoots = path == nil && check.needsRoots && !trust.store.isLoaded
                 if wouldReadRoots && !mayReadRoots { return .needsWorker }
+                // A local check may use cached answers about revocation, but must not wait for the network.
                 if let failure = perform(check, .cached(revocation.cache)) {
                     return .finished(.failure(failure))
                 }
@@ -94,7 +96,7 @@ package struct TrustEvaluation: Sendable {
         switch check {
         case .anchors(let anchors):
             trust.store = anchors.store
-            // The path ends at one of the previous anchors, so later checks need a new one.
+            // The path ends at one of the previous anchors, so later checks need a new path.
             path = nil
             return nil
         case .validation(let validation):
@@ -103,17 +105,20 @@ package struct TrustEvaluation: Sendable {
             let failure = path.failure(of: trust, under: .server(host: host), at: time, revocation: access)
             if let failure { return failure }
             let stapleEnd = RevocationCheck.stapleEnd(of: trust, on: path, at: time)
+            // `stapleEnd` is nil if the leaf requires no stapled response.
             reusableUntil = reusableUntil.map { min($0, path.validUntil, stapleEnd ?? $0) }
             return nil
         case .certificatePins(let pins):
             guard !pins.isEmpty else { return .noPins }
             let chain = currentPath().linkedCertificates
+            // One pinned certificate suffices.
             guard pins.isDisjoint(with: chain) else { return nil }
             return .certificateNotPinned(
                 expected: pins.map(\.pinText).sorted(), found: chain.map(\.pinText))
         case .keyPins(let pins):
             guard !pins.isEmpty else { return .noPins }
             let chainPins = currentPath().linkedCertificates.compactMap { $0.publicKey?.pin }
+            // One pinned key suffices.
             guard pins.isDisjoint(with: chainPins) else { return nil }
             return .keyNotPinned(
                 expected: pins.map(\.description).sorted(), found: chainPins.map(\.description))

@@ -28,6 +28,7 @@ public struct TrustEvaluator: Sendable, Hashable {
         checksHost: Bool = true
     ) -> TrustEvaluator {
         var checks: [TrustCheck] = []
+        // The check of an empty set refuses every server.
         guard !certificates.isEmpty else { return TrustEvaluator([.local(.certificatePins([]))]) }
         if acceptsSelfSigned { checks.append(.local(.anchors(TrustAnchors(certificates)))) }
         checks += TrustEvaluator.validation(chain: validatesChain, host: checksHost)
@@ -39,6 +40,7 @@ public struct TrustEvaluator: Sendable, Hashable {
     public static func pinnedKeys(
         _ pins: [PublicKeyPin], validatesChain: Bool = true, checksHost: Bool = true
     ) -> TrustEvaluator {
+        // The check of an empty set refuses every server.
         guard !pins.isEmpty else { return TrustEvaluator([.local(.keyPins([]))]) }
         return TrustEvaluator(
             TrustEvaluator.validation(chain: validatesChain, host: checksHost) + [.local(.keyPins(Set(pins)))]
@@ -65,13 +67,13 @@ public struct TrustEvaluator: Sendable, Hashable {
     /// Accepts every server. For tests only.
     public static let disabled = TrustEvaluator([])
 
-    /// Lets the closure decide. It replies once, on any thread.
+    /// Lets the closure decide. The closure replies once, on any thread.
     ///
     /// The closure is called on one of a few threads that exist only for this purpose, never on an event loop's thread. It may
-    /// block. That delays the connection whose server it evaluates, and once all these threads are busy, other connections with
-    /// a custom check too. The handshake timeout continues meanwhile. If a connection ends before a thread is free, the closure
-    /// is not called for it; if it ends later, the reply is ignored. Shutting down a client that has its own event loops waits
-    /// until the closure has returned, so the closure must not wait for the shutdown.
+    /// block. Blocking delays the connection whose server it evaluates, and once all these threads are busy, other connections
+    /// with a custom check too. The handshake timeout continues meanwhile. If a connection ends before a thread is free, the
+    /// closure is not called for that connection; if it ends later, the reply is ignored. Shutting down a client that has its
+    /// own event loops waits until the closure has returned, so the closure must not wait for the shutdown.
     ///
     /// - Parameter body: Receives the peer and the reply closure. Releasing the reply closure without calling it refuses the
     ///   peer.
@@ -95,6 +97,7 @@ public struct TrustEvaluator: Sendable, Hashable {
     package var needsRoots: Bool {
         for check in checks {
             switch check {
+            // The checks after this one use its anchors in place of the configuration's roots.
             case .local(.anchors): return false
             case .local(let check) where check.needsRoots: return true
             case .fetching: return true
@@ -114,7 +117,7 @@ public struct TrustEvaluator: Sendable, Hashable {
         for check in checks {
             switch check {
             case .local(.validation(.chainAndHost)): return true
-            // The checks after this one use these anchors in place of the configuration's roots.
+            // The checks after this one use its anchors in place of the configuration's roots.
             case .local(.anchors): return false
             case .local, .fetching, .custom: break
             }
@@ -145,6 +148,7 @@ public struct TrustEvaluator: Sendable, Hashable {
         _ trust: PeerTrust, at time: UnixTime, revocation: RevocationAccess = .none
     ) -> Result<TrustVerdict, TrustFailure> {
         var evaluation = TrustEvaluation(of: trust, by: self, at: time)
+        // `resume` uses only the cache; `resumeOnWorker` uses the network too.
         var step = evaluation.resume(revocation: .cached(revocation.cache))
         while true {
             switch step {

@@ -7,7 +7,7 @@
 public enum TrustFailure: Error, Hashable, Sendable {
     /// The peer has sent no certificate.
     case noCertificate
-    /// The leaf is valid for other names.
+    /// The leaf is not valid for the host, only for these names.
     case hostMismatch(host: String, names: [String])
     /// A certificate of the chain has expired.
     case expired(subject: String, since: UnixTime)
@@ -15,7 +15,7 @@ public enum TrustFailure: Error, Hashable, Sendable {
     case notYetValid(subject: String, until: UnixTime)
     /// The roots for the evaluation of the chain cannot be read.
     case rootsUnusable(TrustRootsError)
-    /// The peer has not sent the certificate of this certificate's issuer, and it is not among the trusted ones.
+    /// The peer has not sent the certificate of this certificate's issuer, and the issuer's is not among the trusted ones.
     case issuerMissing(subject: String, issuer: String)
     /// The chain is complete, but its last certificate is not a trusted root.
     case untrustedRoot(subject: String)

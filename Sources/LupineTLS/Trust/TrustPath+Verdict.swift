@@ -18,7 +18,7 @@ extension TrustPath {
                 worst = (failure, depth)
                 return
             }
-            // Between equally serious failures, the one nearest to the leaf counts.
+            // A smaller severity is more serious. Between equally serious failures, the one nearest to the leaf counts.
             let isWorse = (failure.severity, depth) < (current.failure.severity, current.depth)
             if isWorse { worst = (failure, depth) }
         }
@@ -69,6 +69,7 @@ extension TrustPath {
     /// Translates a problem that OpenSSL has reported. Returns nil for a problem that does not count: the purpose unless
     /// `asServer`, the dates of the anchor, and the last second of the validity.
     private func failure(for problem: Problem, asServer: Bool, at time: UnixTime) -> TrustFailure? {
+        // OpenSSL determines the depth, so the index is limited to the path.
         let certificate = certificates[min(problem.depth, certificates.count - 1)]
         let subject = certificate.subject.description
         switch problem.code {
@@ -159,12 +160,14 @@ extension TrustPath {
             // Revocation answers count only if the chain is anchored and its signatures are valid.
             if let chainFailure, chainFailure.severity < TrustFailure.severityOfExpiry { return chainFailure }
             let stapleFailure = RevocationCheck.stapleFailure(of: trust, on: self, at: time)
+            // A revocation is more serious than an expiry or a wrong name, and other failures of the staple are less serious.
             if case .revoked? = stapleFailure { return stapleFailure }
             return chainFailure ?? nameFailure(for: host) ?? stapleFailure
         case .client(let host):
             // A client's certificate need not be for servers, so `asServer` is false. Weak keys are checked separately below.
             let chainFailure = failure(asServer: false, at: time)
             if let chainFailure, chainFailure.severity < TrustFailure.severityOfExpiry { return chainFailure }
+            // The order is that of severity. After the check above, `chainFailure` concerns only dates.
             return weakness ?? clientUsageFailure ?? chainFailure ?? nameFailure(for: host)
         case .revocation(let options):
             return RevocationCheck(options).failure(of: trust, on: self, at: time, access: revocation)

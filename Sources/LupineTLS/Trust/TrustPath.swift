@@ -34,6 +34,7 @@ struct TrustPath: Sendable {
         var count = certificates.count
         for problem in problems {
             if problem.isAboutSignature {
+                // The certificate whose signature is invalid is the last that counts.
                 count = min(count, problem.depth + 1)
             } else if problem.code == X509_V_ERR_UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY {
                 // OpenSSL reports the issuer's depth, not that of the certificate that it cannot verify.
@@ -65,13 +66,14 @@ struct TrustPath: Sendable {
         // The certificates among which OpenSSL may find issuers: those whose keys are fast enough (`signatureCost`).
         var candidates = intermediates.filter { $0.signatureCost != nil }
         // OpenSSL uses the first issuer that matches by name and never backtracks. If that issuer does not lead to an anchor, the
-        // next run omits it: there may be another certificate of that name, cross-signed or with the right key.
+        // next run omits that issuer: there may be another certificate of its name, cross-signed or with the right key.
         let anchors = trust.store.anchors(for: trust.certificates + trust.intermediates)
         let store = anchors.handle
         var path = TrustPath(leaf: leaf, candidates: candidates, store: store, time: time)
         var best = path
         var totalCost = path.cost
         for _ in 0..<TrustPath.omissionLimit where totalCost < TrustPath.costLimit {
+            // Only a candidate can be omitted: the anchors stay in the store.
             guard let issuer = path.issuerToOmit, candidates.contains(issuer) else { break }
             candidates.removeAll { $0 == issuer }
             path = TrustPath(leaf: leaf, candidates: candidates, store: store, time: time)
@@ -95,7 +97,7 @@ struct TrustPath: Sendable {
     }
 
     /// The cost of verifying the signatures of this path. Only the leaf and the anchor can have a key that is too slow for
-    /// `signatureCost`; it counts as 1.
+    /// `signatureCost`; such a key counts as 1.
     private var cost: Int { certificates.reduce(0) { $0 + ($1.signatureCost ?? 1) } }
 
     /// The most comparisons of names with name constraints (RFC 5280 §4.2.1.10) for one chain: OpenSSL compares each name with
@@ -161,8 +163,8 @@ struct TrustPath: Sendable {
         var problems: [Problem] = []
     }
 
-    /// Runs OpenSSL's path validation once. Returns the certificates, and the index of the anchor among them; nil without one.
-    /// Adds the problems to `collector`.
+    /// Runs OpenSSL's path validation once, and adds the problems to `collector`. Returns the certificates of the path and the
+    /// index of the anchor among them. The index is nil if the path reaches no anchor.
     private static func validate(
         leaf: Certificate, candidates: [Certificate], store: OpenSSLHandle<StoreObject>, time: UnixTime?,
         collector: ProblemCollector
@@ -188,7 +190,7 @@ struct TrustPath: Sendable {
         unsafe _ = X509_VERIFY_PARAM_set_flags(
             parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST))
         unsafe X509_VERIFY_PARAM_set_depth(parameters, Int32(TrustPath.intermediateLimit))
-        // OpenSSL reports certificates that are not for servers. Only a server policy counts these problems.
+        // OpenSSL reports certificates that are not for servers. Only `TrustPolicy.server` counts these problems.
         unsafe _ = X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_SSL_SERVER)
         if let time { unsafe X509_VERIFY_PARAM_set_time(parameters, Int(time.seconds)) }
         unsafe _ = X509_STORE_CTX_set_ex_data(context, 0, Unmanaged.passUnretained(collector).toOpaque())

@@ -8,8 +8,9 @@
 public enum TrustPolicy: Sendable, Hashable {
     /// No further requirements.
     case basic
-    /// In addition, the leaf is for servers and, unless `host` is nil, valid for that host (RFC 9525). Keys and signatures are
-    /// strong enough. A stapled OCSP response does not say "revoked", and a leaf that requires a response (RFC 7633) has one.
+    /// In addition to the common requirements, the leaf is for servers and, unless `host` is nil, valid for that host (RFC 9525).
+    /// Keys and signatures are strong enough. A stapled OCSP response does not say "revoked", and a leaf that requires a response
+    /// (RFC 7633) has one.
     case server(host: String?)
     /// Like `server`, except that the leaf is for clients, and a stapled response is neither required nor checked.
     case client(host: String?)

@@ -30,6 +30,7 @@ extension PeerTrust {
         for policy in policies {
             let failure = path.failure(of: trust, under: policy, at: time, revocation: revocation)
             guard let failure else { continue }
+            // The smaller the number, the more serious the failure.
             if let worst, worst.severity <= failure.severity { continue }
             worst = failure
         }
@@ -41,6 +42,7 @@ extension PeerTrust {
     private func stapled(with responses: [[UInt8]], on path: TrustPath, at time: UnixTime) -> PeerTrust {
         guard let first = responses.first else { return self }
         var chosen = first
+        // Verifying a response requires the issuer, the second certificate of the path.
         if responses.count > 1, path.certificates.count > 1 {
             let (leaf, issuer) = (path.certificates[0], path.certificates[1])
             let firstValid = responses.first { response in

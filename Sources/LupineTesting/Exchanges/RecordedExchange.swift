@@ -65,6 +65,7 @@ package struct RecordedExchange: Sendable, Hashable {
         do throws(Flaw) {
             // A method is a token, as the name of a field is (RFC 9110 §9.1).
             guard (try? FieldName(file.request.method)) != nil else { throw Flaw("a method is a word") }
+            // Comparing a text that is not stream-safe, with many combining characters in a row, would take long.
             guard file.request.url.utf8.count <= Self.maximumURLLength, file.request.url.isStreamSafe else {
                 throw Flaw("an address is too long")
             }

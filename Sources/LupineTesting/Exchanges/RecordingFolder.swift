@@ -35,6 +35,7 @@ struct RecordingFolder: Sendable {
         guard data.count <= limits.fileBytes else {
             throw .tooLarge(path: file.path, limit: limits.fileBytes)
         }
+        // The write does not wait for the disk: an exchange that a power loss destroys can be recorded again.
         do { try AtomicFile(file).replace(with: data, outlivesPowerLoss: false) } catch {
             throw .notWritable(path: file.path, reason: error.localizedDescription)
         }

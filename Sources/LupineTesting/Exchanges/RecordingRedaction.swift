@@ -12,7 +12,7 @@ public struct RecordingRedaction: Sendable, Hashable {
     /// Additional names of secret header fields, query items and members of bodies, in lower case.
     public let names: Set<String>
 
-    /// Creates a redaction of the standard names and these, ignoring case.
+    /// Creates a redaction of the standard names and of `names`, ignoring case.
     public init(_ names: Set<String> = []) {
         self.names = Set(names.map { $0.lowercased() })
     }
@@ -37,7 +37,10 @@ public struct RecordingRedaction: Sendable, Hashable {
     func url(_ url: URL) -> String { text(url.absoluteString) }
 
     /// Returns a text for people without secrets.
-    func text(_ text: String) -> String { LogRedaction.line(text, or: names) }
+    func text(_ text: String) -> String {
+        // `or` adds names of secrets to those of logs.
+        LogRedaction.line(text, or: names)
+    }
 
     /// Returns the fields without secrets.
     func headers(_ headers: TestHeaders) -> TestHeaders {

@@ -42,6 +42,7 @@ struct PathPattern: Sendable {
                 parameters["*"] = pathSegments.dropFirst(index).map(Self.decoded).joined(separator: "/")
                 return parameters
             case .literal(let text):
+                // `==` would treat texts with different octets as equal if they are canonically equivalent.
                 guard index < pathSegments.count,
                     Self.decoded(pathSegments[index]).hasSameOctets(as: text)
                 else { return nil }

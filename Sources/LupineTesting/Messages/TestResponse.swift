@@ -8,7 +8,7 @@ public import Foundation
 /// The functions below create responses, and methods return changed copies: `.json(users).header("ETag",
 /// "\"1\"").cut(after: 20)`.
 public struct TestResponse: Sendable {
-    /// A step of a streamed response.
+    /// A part of a streamed response: content, or a pause.
     public enum Piece: Sendable {
         /// Octets, sent as one chunk.
         case data(Data)

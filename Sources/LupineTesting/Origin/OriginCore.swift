@@ -51,9 +51,10 @@ final class OriginCore: Sendable {
         guard let baseURL = baseURL.withLock({ $0 }) else { return OriginResponse(503) }
         let request = TestRequest(incoming, at: baseURL)
         log.add(request)
-        let answer = Answer()
-        startHandler(for: request) { answer.set(self.addingDate(to: $0)) }
-        return .later(answer.gate) { () throws(Refusal) in try answer.response.choice() }
+        let pendingAnswer = Answer()
+        startHandler(for: request) { pendingAnswer.set(self.addingDate(to: $0)) }
+        // A placeholder. When the gate is open, the origin calls the closure and sends its result.
+        return .later(pendingAnswer.gate) { () throws(Refusal) in try pendingAnswer.response.choice() }
     }
 
     /// Returns the response with a `Date` from the test's clock, unless it has one. Caches compute ages from this field.
@@ -71,6 +72,7 @@ final class OriginCore: Sendable {
     ) {
         let table = routes.withLock { $0 }
         guard let (handler, parameters) = table.match(request) else {
+            // A response with status 404 that lists the routes.
             return completion(table.refusal(of: request))
         }
         let number = handlers.withLock { handlers -> Int? in
@@ -80,6 +82,7 @@ final class OriginCore: Sendable {
             handlers.running[handlers.startedCount] = .some(nil)
             return handlers.startedCount
         }
+        // The origin has been closed, so the connection is closed without a response.
         guard let number else { return completion(.closed) }
         var requestWithParameters = request
         requestWithParameters.parameters = parameters
@@ -132,11 +135,12 @@ final class OriginCore: Sendable {
     /// Returns when no handler is running.
     func waitForHandlers() async {
         let waiter = Waiter<Void>()
-        let isEmpty = handlers.withLock { handlers -> Bool in
+        let isIdle = handlers.withLock { handlers -> Bool in
             if !handlers.running.isEmpty { handlers.waiters.append(waiter) }
             return handlers.running.isEmpty
         }
-        if !isEmpty { try? await waiter.value() }
+        // The only error is the cancellation of the calling task, which ends the wait.
+        if !isIdle { try? await waiter.value() }
     }
 }
 

@@ -38,6 +38,7 @@ public final class TestAuthority: Sendable {
 
     /// An evaluator for a `ServerTrustManager` that trusts only servers of this authority, and checks names and dates.
     public var evaluator: PinnedCertificatesTrustEvaluator {
+        // `acceptSelfSignedCertificates` makes the authority's certificate the only anchor.
         PinnedCertificatesTrustEvaluator(certificates: [secCertificate], acceptSelfSignedCertificates: true)
     }
 

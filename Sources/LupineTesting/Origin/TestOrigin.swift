@@ -43,9 +43,9 @@ public final class TestOrigin: SessionSource {
 
         /// Returns the setting with a certificate for these names instead of those of the loopback interface.
         public func certificate(for names: [String]) -> TLS {
-            var other = self
-            other.names = names
-            return other
+            var setting = self
+            setting.names = names
+            return setting
         }
     }
 
@@ -115,6 +115,7 @@ public final class TestOrigin: SessionSource {
 
     /// Returns the URL of a path, which may have a query: `origin.url("/users?page=2")`.
     public func url(_ path: String) -> URL {
+        // A text that is no URL reference is appended as a path, percent-encoded.
         URL(string: path, relativeTo: url)?.absoluteURL ?? url.appending(path: path)
     }
 
@@ -175,7 +176,7 @@ public final class TestOrigin: SessionSource {
     /// Shuts the origin down and cancels running handlers. Returns when the last connection and the last handler have ended.
     /// Further calls wait for the same shutdown. Must not be awaited in a handler.
     public func shutdown() async {
-        // The task captures these instead of `self`.
+        // The task captures these two objects instead of `self`.
         let (core, origin) = (core, origin)
         let task = shutdownTask.withLock { shutdownTask -> Task<Void, Never> in
             if let shutdownTask { return shutdownTask }

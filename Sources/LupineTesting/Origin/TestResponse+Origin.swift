@@ -37,6 +37,7 @@ extension TestResponse {
     /// Returns a body that sends the pieces one after another, as fast as the client reads them.
     private func streamedBody() -> OriginResponse.Body {
         var remainingPieces = pieces[...]
+        // Without a length, the content is sent in chunks. The ignored argument is the suggested length of a piece.
         return .stream(length: nil) { output, _ in
             while let piece = remainingPieces.popFirst() {
                 switch piece {
@@ -70,6 +71,7 @@ extension TestResponse {
     /// Returns the steps that send the content up to the octet at which the connection ends. The chunk sizes are those of the
     /// whole pieces: a chunk in which the connection ends is shorter than its size says, and lacks the final line end.
     private func contentSteps() -> [Script.Step] {
+        // `sentPieces` are the first of `pieces`; only the last of them may be shorter than its whole piece.
         zip(sentPieces, pieces).flatMap { sentPiece, wholePiece -> [Script.Step] in
             if case .wait(let signal) = sentPiece { return [.waitForGate(signal.gate)] }
             guard let octets = sentPiece.octets, let size = wholePiece.octets?.count, !octets.isEmpty else {

@@ -59,7 +59,8 @@ public final class Recorder: SessionSource {
 
 extension Stubs {
     /// Returns stubs that answer with a recording: the first request of a method, a URL and a body gets the first recorded
-    /// outcome for these, and so on. `verify` reports the recordings that were not requested.
+    /// outcome for them, the second request the second outcome, and so on. `verify` reports the recordings that were not
+    /// requested.
     ///
     /// - Parameters:
     ///   - folder: A folder written by a `Recorder`. Reading it blocks.

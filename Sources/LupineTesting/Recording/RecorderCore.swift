@@ -46,6 +46,7 @@ final class RecorderCore: Sendable {
 
     /// Returns a copy of a configuration, which is a class.
     private static func copy(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration {
+        // `copy` returns `Any`, but always a configuration, so the cast does not fail.
         configuration.copy() as? URLSessionConfiguration ?? configuration
     }
 

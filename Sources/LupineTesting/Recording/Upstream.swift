@@ -15,7 +15,9 @@ final class Upstream: Sendable {
     /// defines the origins for it.
     private let otherOrigins: URLSession
 
+    /// Creates the sessions. Changes the configuration, of which the caller passes a copy.
     init(_ configuration: URLSessionConfiguration) {
+        // The loads use the header fields, cookies and credentials of the program's session, and no cache.
         configuration.httpAdditionalHeaders = nil
         configuration.urlCache = nil
         configuration.httpShouldSetCookies = false
@@ -29,8 +31,8 @@ final class Upstream: Sendable {
 
     deinit { for session in [sameOrigin, otherOrigins] { session.finishTasksAndInvalidate() } }
 
-    /// Throws when the program's session has other TLS options than the recorder's: the session would trust other authorities,
-    /// or use another client identity, than the connection to the server.
+    /// Throws when the program's session has other TLS options than the recorder's. The session would then trust other
+    /// authorities than the connection to the server, or use another client identity.
     func requireEqualSecurity(_ request: URLRequest, of urlProtocol: StubURLProtocol) throws(URLError) {
         guard request.url?.scheme?.lowercased() == "https", let task = urlProtocol.task,
             !task.hasSameTLSPolicy(as: sameOrigin)
@@ -46,7 +48,9 @@ final class Upstream: Sendable {
         let currentTask = Lock<URLSessionTask?>(nil)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let session = urlProtocol.task?.hasLeftOrigin ?? false ? otherOrigins : sameOrigin
+                // Whether a redirect has led the program's task to another origin; false without a task.
+                let hasLeftOrigin = urlProtocol.task?.hasLeftOrigin ?? false
+                let session = hasLeftOrigin ? otherOrigins : sameOrigin
                 let task = session.dataTask(with: request) { data, response, error in
                     if let error { return continuation.resume(throwing: error) }
                     guard let response else {
@@ -55,6 +59,7 @@ final class Upstream: Sendable {
                     continuation.resume(returning: (data ?? Data(), response))
                 }
                 task.delegate = UpstreamDelegate(urlProtocol)
+                // The load uses the cookies and credentials of the program's task and its session.
                 if let programTask = urlProtocol.task { task.loadOnBehalf(of: programTask) }
                 currentTask.withLock { $0 = task }
                 // `onCancel` may have run before the task was stored.

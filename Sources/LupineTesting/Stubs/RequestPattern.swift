@@ -30,10 +30,10 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The differences that count for more than one when the nearest stub is searched.
+    /// The weights of the differences that count for more than 1 when the nearest stub is searched.
     private enum Weight {
         static let method = 2
-        /// Another server or another path.
+        /// Another path; for a template, also another server.
         static let path = 4
     }
 
@@ -149,7 +149,8 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
         }
         let content = redaction?.body(request.body, type: request.headers["Content-Type"]) ?? request.body
         if let difference = body?.difference(from: content) { differences.append(difference) }
-        // The conditions are the program's code: they may use objects whose locks the caller could hold.
+        // The conditions are the program's code, and may use this library: under one of its locks, they could deadlock. Only the
+        // builds for the sanitizers check this.
         assertNoLockIsHeld()
         for condition in conditions where !condition.holds(request) {
             differences.append(StubDifference(label: "condition", expected: condition.text, actual: nil))
@@ -164,6 +165,7 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
         case .exact(let text):
             let actual = redaction?.url(request.url) ?? url
             if actual == text { return nil }
+            // For a recorded URL, another server or query counts less than another path.
             let hasSamePath = AddressComponents(actual).path == AddressComponents(text).path
             return StubDifference(
                 label: "url", expected: text, actual: actual, weight: hasSamePath ? 1 : Weight.path)

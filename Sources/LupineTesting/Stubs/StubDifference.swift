@@ -26,7 +26,7 @@ struct StubDifference: Sendable {
     /// Splits a text into its lines.
     private static func lines(_ text: String) -> [String] { text.components(separatedBy: "\n") }
 
-    /// Merges the texts line by line, marked with `-`, `+` or a blank; lines that both have occur once.
+    /// Merges the texts line by line, marked with `-`, `+` or a blank; lines that both texts have occur once.
     private static func merged(_ expectedLines: [String], _ actualLines: [String]) -> [String] {
         // The indices of the lines that only one of the texts has.
         var (removed, inserted) = (Set<Int>(), Set<Int>())

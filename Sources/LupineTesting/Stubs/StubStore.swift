@@ -82,7 +82,8 @@ final class StubStore: Sendable {
 
     // MARK: choosing
 
-    /// Chooses the stub for a request. Returns its handler, and the request with the values of the names in braces.
+    /// Chooses the stub for a request, and counts the request for the stub. Returns the stub's handler, and the request with the
+    /// values of the names in braces. If there is no stub, records that for `verify`, and throws.
     private func handler(
         for request: TestRequest
     ) throws(StubError) -> (handler: Handler, request: TestRequest) {
@@ -101,7 +102,7 @@ final class StubStore: Sendable {
                 state.failures.append(message)
                 return .failure(.noStub(message))
             }
-            // The earlier expectations that are still to be met.
+            // The earlier expectations that are still to be met; none if the order does not matter.
             let earlier = state.stubs[..<index].filter { requiresOrder && !$0.isMet }.map(\.text)
             guard earlier.isEmpty else {
                 let message = "\(Self.text(of: request)) came before:\n" + Self.indented(earlier)

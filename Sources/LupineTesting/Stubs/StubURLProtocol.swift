@@ -8,7 +8,7 @@ internal import LupineTransport
 /// Answers the requests of a session without sockets. A configuration stores it as `lupine.protocolValue`, and
 /// `StubURLProtocol` reads it as its `sessionValue`.
 protocol StubResponder: Sendable {
-    /// Whether the cookies of its responses have already been stored.
+    /// Whether the cookies of its responses have already been stored, so that the protocol does not store them.
     var hasStoredCookies: Bool { get }
     /// Returns the response; a thrown error fails the load. The protocol calls this method in a task, which it cancels when the
     /// load ends.
@@ -49,7 +49,7 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
         }
         let original = request
         let testRequest = TestRequest(original, at: url, body: original.wholeBody())
-        let task = Task {
+        let newTask = Task {
             do {
                 let response = try await responder.answer(testRequest, original, for: self)
                 try await deliver(response, to: testRequest, original, responder)
@@ -57,7 +57,7 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
                 client?.urlProtocol(self, didFailWithError: error)
             }
         }
-        deliveryTask.withLock { $0 = task }
+        deliveryTask.withLock { $0 = newTask }
     }
 
     override func stopLoading() { deliveryTask.withLock { $0.take() }?.cancel() }
@@ -84,12 +84,14 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
         var earlyEnd: TestResponse.ConnectionEnd?
         switch response.delivery {
         case .whole: break
+        // The number of octets is left to `sentPieces`.
         case .broken(_, let connectionEnd): earlyEnd = connectionEnd
         case .unanswered(let connectionEnd): return try finish(connectionEnd)
         case .garbage:
             throw URLError(.cannotParseResponse, stubbed: "the stub answers with garbage", testRequest.url)
         case .failed(let error): throw error
         }
+        // The content is not decoded, so its expected length is that of the `Content-Length`.
         let head = try HTTPURLResponse(url: testRequest.url, head: response.head(), isDecoded: false)
         if !responder.hasStoredCookies { task?.storeCookies(of: head, to: original) }
         // The session counts the redirects, so the number here is 0.
@@ -97,6 +99,7 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
             on: head, to: original, task?.sessionOptions ?? URLSessionConfiguration.LupineOptions(),
             redirectCount: 0)
         {
+        // There is no redirect to follow.
         case .none: break
         case .failure(let error): throw error
         // If the redirect is followed, the loading system ignores the following calls.
@@ -112,7 +115,8 @@ final class StubURLProtocol: URLProtocol, @unchecked Sendable {
         try finish(earlyEnd)
     }
 
-    /// Ends the load: successfully (nil), with an error, or not at all for a stalled connection.
+    /// Ends the load: successfully for nil, or with an error for a closed or reset connection. For a stalled connection, the load
+    /// does not end.
     private func finish(_ end: TestResponse.ConnectionEnd?) throws {
         switch end {
         case nil: client?.urlProtocolDidFinishLoading(self)
@@ -136,6 +140,7 @@ private final class ReplyingSender: NSObject, URLAuthenticationChallengeSender {
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {
         reply(.useCredential, credential)
     }
+    // For URLSession, `useCredential` with a nil credential means to continue without one.
     func continueWithoutCredential(for challenge: URLAuthenticationChallenge) { reply(.useCredential, nil) }
     func cancel(_ challenge: URLAuthenticationChallenge) { reply(.cancelAuthenticationChallenge, nil) }
     func performDefaultHandling(for challenge: URLAuthenticationChallenge) {

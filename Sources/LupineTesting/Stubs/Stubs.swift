@@ -34,6 +34,7 @@ public final class Stubs: SessionSource {
 
     /// Answers all requests that match a pattern with the same response.
     public func stub(_ pattern: RequestPattern, _ response: TestResponse) {
+        // `any` is the number of requests: `verify` requires none.
         store.add(pattern, .any) { _ in response }
     }
 
@@ -46,6 +47,7 @@ public final class Stubs: SessionSource {
         _ pattern: RequestPattern,
         _ handler: @escaping @Sendable (_ request: TestRequest) async throws -> TestResponse
     ) {
+        // `any` is the number of requests: `verify` requires none.
         store.add(pattern, .any, handler)
     }
 

@@ -47,7 +47,7 @@ final class ClockCore: Sendable {
         /// The number of pending delays.
         var pendingDelays: Int { alarms.count { $0.purpose == .delay } }
 
-        /// Adds an alarm after those of the same or an earlier time.
+        /// Adds an alarm after all alarms of the same or an earlier time.
         mutating func add(_ purpose: Purpose, at moment: Instant, _ ring: @escaping SessionClock.AlarmAction)
         {
             lastNumber += 1
@@ -96,9 +96,10 @@ final class ClockCore: Sendable {
         _ purpose: Purpose, at moment: (_ now: Instant) -> Instant, _ ring: @escaping SessionClock.AlarmAction
     ) -> SessionClock.Cancel {
         let (number, watchers) = state.withLock { state -> (number: Int?, watchers: [Waiter<Void>]) in
-            let moment = moment(state.now)
-            guard moment > state.now else { return (nil, []) }
-            state.add(purpose, at: moment, ring)
+            let time = moment(state.now)
+            // No number: the time has come already, and the alarm fires below.
+            guard time > state.now else { return (nil, []) }
+            state.add(purpose, at: time, ring)
             return (state.lastNumber, state.removeReadyWatchers())
         }
         for watcher in watchers { watcher.resume(.success(())) }
@@ -130,6 +131,7 @@ final class ClockCore: Sendable {
     /// Moves the clock forward by an interval; a negative one has no effect.
     func advance(by interval: Interval) {
         let target = state.withLock { state in
+            // Adds to `target`, not to `now`: another call may still be firing the alarms up to its own target.
             state.target = state.target + max(interval, .zero)
             return state.target
         }
@@ -139,19 +141,20 @@ final class ClockCore: Sendable {
     /// Moves the clock to the end of the first delay. Returns the time by which the clock was moved; nil when no delay is
     /// pending.
     func advanceToNextDelay() -> Duration? {
-        let move = state.withLock { state -> (from: Instant, to: Instant)? in
+        let interval = state.withLock { state -> (from: Instant, to: Instant)? in
             guard let next = state.alarms.first(where: { $0.purpose == .delay }) else { return nil }
             state.target = max(state.target, next.moment)
             return (state.now, next.moment)
         }
-        guard let move else { return nil }
-        self.move(to: move.to)
-        return move.from.duration(to: move.to)
+        guard let interval else { return nil }
+        move(to: interval.to)
+        return interval.from.duration(to: interval.to)
     }
 
     /// Fires the alarms up to `target` in order, each at its own time. Then wakes the event loops, whose timers depend on the
     /// clock.
     private func move(to target: Instant) {
+        // Each alarm fires without the lock, because its closure may set and cancel alarms.
         while let alarm = state.withLock({ $0.removeNextAlarm(upTo: target) }) { alarm.ring() }
         let groups = state.withLock { state in
             state.groups.removeAll { $0.loops == nil }
@@ -167,6 +170,7 @@ final class ClockCore: Sendable {
         let group = try EventLoopGroup(
             count: max(1, count ?? 1), name: SessionClock.loopName, clock: LoopTime(core: self))
         state.withLock { $0.groups.append(Group(loops: group)) }
+        // `isOwn`: no other session uses the loops, and they end with the session.
         return (group: group, isOwn: true)
     }
 

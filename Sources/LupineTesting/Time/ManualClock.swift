@@ -58,6 +58,7 @@ public final class ManualClock: Clock, Sendable {
         self.startDate = startDate
         sessionClock = SessionClock(
             now: { [core] in core.now }, date: { [core] in Self.date(core, since: startDate) },
+            // An alarm is set at a time, a delay for an interval from now.
             alarm: { [core] moment, ring in core.setAlarm(.timeout, at: { _ in moment }, ring) },
             delay: { [core] delay, ring in core.setAlarm(.delay, at: { $0 + Interval(delay) }, ring) },
             transport: ClockCore.LoopTime(core: core),
@@ -127,6 +128,7 @@ public final class ManualClock: Clock, Sendable {
         let waiter = Waiter<Void>()
         let moment = LupineTransport.Instant.zero.advanced(by: deadline.elapsed)
         let cancel = core.setAlarm(.delay, at: { _ in moment }, { waiter.resume(.success(())) })
+        // For a cancelled task. Has no effect on an alarm that has fired.
         defer { cancel() }
         try await waiter.value()
     }
