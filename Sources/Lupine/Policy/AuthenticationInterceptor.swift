@@ -128,6 +128,7 @@ where AuthenticatorType: Authenticator {
             return completion(.doNotRetryWithError(AuthenticationError.missingCredential))
         }
         assertNoLockIsHeld()
+        // If the request carried another credential, it is sent again with the present one, without a refresh.
         guard authenticator.isRequest(urlRequest, authenticatedWith: credential) else {
             return completion(.retry)
         }

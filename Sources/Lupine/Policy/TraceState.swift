@@ -43,6 +43,7 @@ public struct TraceState: Hashable, Sendable, CustomStringConvertible {
             guard let equalsSign = element.firstIndex(of: UInt8(ascii: "=")) else {
                 throw .malformed(offset: text.utf8.distance(from: text.startIndex, to: element.startIndex))
             }
+            // The conversions return nil only for invalid UTF-8. Text that is cut at ASCII characters remains valid.
             let member = try Self.makeMember(
                 String(element[..<equalsSign]) ?? "",
                 String(element[element.index(after: equalsSign)...]) ?? "")

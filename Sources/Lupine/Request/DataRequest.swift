@@ -264,8 +264,8 @@ public class DataRequest: Request, @unchecked Sendable {
     }
 }
 
-/// The methods that a task's load, which does the network work of the task, calls in place of the delegate's methods. It does so
-/// as long as the request calls no code of the program.
+/// The methods that a task's load, which does the network work of the task, calls in place of the delegate's methods. The load
+/// does so as long as the request calls no code of the program.
 extension DataRequest: TaskConsumer {
     package var isOnlyListener: Bool { callsNoProgramCode }
 
@@ -276,6 +276,7 @@ extension DataRequest: TaskConsumer {
             mutableState.write { state in
                 if state.error == nil { state.error = error }
             }
+            // False makes the task fail, because its content is too long.
             return false
         }
         let change = mutableState.write {
@@ -288,8 +289,8 @@ extension DataRequest: TaskConsumer {
     package func end(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
         let failure = error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
         // Retriers, which the request asks after a failure, and handlers are called on the root queue.
-        let isOnlyAwaited = mutableState.read { $0.callsNoProgramCode && !$0.serializerChain.hasHandlers }
-        performStep(needsRoot: failure != nil || !isOnlyAwaited) {
+        let successNeedsRoot = mutableState.read { !$0.callsNoProgramCode || $0.serializerChain.hasHandlers }
+        performStep(needsRoot: failure != nil || successNeedsRoot) {
             self.taskDidEnd(failure, metrics: metrics)
         }
     }

@@ -7,8 +7,8 @@ public import LupineLoading
 /// A request whose content is delivered piece by piece and is not stored.
 ///
 /// Slow handlers exert back pressure: the request holds the task's content. The task then delivers no content, and its connection
-/// is not read. It does so while more than `StreamBacklog.highWater` bytes wait for the handlers, including the bytes in the
-/// buffers of asynchronous sequences. It also does so while the buffer of `asInputStream(bufferSize:)` is full.
+/// is not read. The content is held while more than `StreamBacklog.highWater` bytes wait for the handlers, including the bytes
+/// in the buffers of asynchronous sequences. It is also held while the buffer of `asInputStream(bufferSize:)` is full.
 public final class DataStreamRequest: Request, @unchecked Sendable {
     /// Receives the pieces and the end of the stream. An error that it throws for a piece fails and cancels the request; an
     /// error that it throws for the end is ignored.

@@ -66,6 +66,7 @@ extension Request {
         let firstTaskAction = mutableState.write { state in
             state.urlRequestHandler.flatMap { state.taskActions.enqueue($0.makeCall(with: request)) }
         }
+        // Also returns the monitors, which it reads under the same lock as the next action: that saves acquiring the lock again.
         let monitors = performTaskActions(from: firstTaskAction)
         monitors?.request(self, didCreateURLRequest: request)
         callCURLHandler()
@@ -76,6 +77,7 @@ extension Request {
         if !loopPreference.isNone { task.prefer(loopPreference) }
         let (action, firstTaskAction) = mutableState.write { state -> (RequestMachine.Action, TaskAction?) in
             state.tasks.append(task)
+            // The task answers challenges with this credential, and not with those that the session stores.
             if let credential = state.credential { task.ownCredential = credential }
             let action = state.machine.receive(.taskCreated)
             let taskAction: TaskAction? =
@@ -94,6 +96,7 @@ extension Request {
             }
             return (action, firstTaskAction)
         }
+        // Returns the monitors, as in `didCreateURLRequest`.
         let monitors = performTaskActions(from: firstTaskAction)
         monitors?.request(self, didCreateTask: task)
         switch action {
@@ -137,6 +140,7 @@ extension Request {
 
     private func reportCompletion(of task: URLSessionTask, with error: AFError?) {
         report(.completedTask(self, task, error))
+        // The request's error, because `error` is nil if the task succeeded and a validator then failed.
         retryOrFinish(self.error)
     }
 
@@ -173,6 +177,7 @@ extension Request {
 
     /// Asks the retriers if the attempt has failed, otherwise finishes the request. Called in a step.
     func retryOrFinish(_ error: AFError?) {
+        // Without an error the attempt has succeeded. Without a delegate the session is gone, and nobody can retry.
         guard let error, let delegate else { return finish() }
         switch mutableState.write({ $0.machine.receive(.attemptFailed) }) {
         case .askRetrier(let number):
@@ -187,7 +192,7 @@ extension Request {
                 }
             }
         case .proceed: finish()
-        // The failure is ignored: the attempt has ended before, or the cancellation finishes the request.
+        // `.ignore`: the attempt has ended before, or the cancellation finishes the request.
         default: break
         }
     }

@@ -17,6 +17,7 @@ extension Request {
     ///   - run: The work of the step.
     func performStep(needsRoot: Bool, _ run: @escaping @Sendable () -> Void) {
         let step = Lane.Step(needsRoot: needsRoot, run: run)
+        // `add` returns the lane's next action: run this step, continue on the root queue, or nothing.
         runSteps(mutableState.write { $0.lane.add(step, isOnRoot: false) })
     }
 
@@ -386,8 +387,8 @@ extension Request {
                 monitors?.scheduleDelivery()
                 finishedChain.deliver(toHandlers: true)
             }
-            // Both calls precede the resumption of awaiting Swift tasks: by then the session has released the request (O-5), and
-            // the request has removed its files.
+            // The next two calls precede the resumption of awaiting Swift tasks: by then the session has released the request
+            // (O-5), the request has removed its files, and the monitors have the last event.
             cleanup()
             forwardDeferredEvent()
             finishedChain?.deliver(toHandlers: false)

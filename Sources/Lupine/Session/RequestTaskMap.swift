@@ -80,7 +80,7 @@ struct RequestTaskMap {
         return entries.count
     }
 
-    /// The number of pairs that wait for events.
+    /// The number of pairs that wait for events. All pairs do: a pair is removed when both events have arrived.
     var eventCount: Int { count }
     /// Whether there is no pair.
     var isEmpty: Bool { count == 0 }

@@ -47,7 +47,7 @@ extension Session {
     }
 
     /// Converts the request and calls the adapters (1 to 3 of S-20). Runs on the request queue, or in the request's present step
-    /// if neither calls code of the program.
+    /// if there is no adapter and the conversion calls no code of the program.
     ///
     /// - Parameters:
     ///   - request: The request.
@@ -166,6 +166,7 @@ extension Session {
     private static func callsProgramCode(toConvert convertible: any URLRequestConvertible) -> Bool {
         // The class that most requests use is tried first, because a cast to a class needs no lookup of a conformance.
         if let convertible = convertible as? RequestConvertible { return convertible.callsProgramCode }
+        // A convertible that the library does not define is the program's code.
         return (convertible as? any LibraryConvertible)?.callsProgramCode ?? true
     }
 

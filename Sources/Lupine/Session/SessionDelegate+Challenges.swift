@@ -46,6 +46,7 @@ extension SessionDelegate {
                 return completionHandler(.performDefaultHandling, nil)
             }
             assertNoLockIsHeld()
+            // An evaluator may block, which an event loop must not do.
             assertNotOnLoop()
             try evaluator.evaluate(trust, forHost: space.host)
             completionHandler(.useCredential, URLCredential(trust: trust))

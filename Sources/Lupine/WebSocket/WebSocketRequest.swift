@@ -222,7 +222,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         updatePingSchedule(.stopped)
         // `close` does not set `deliversOnlyCompletion`: after it, handlers still receive the messages and the close of the
         // server.
-        if cancel(with: .explicitlyCancelled) != .ignore {
+        let wasCancelledNow = cancel(with: .explicitlyCancelled) != .ignore
+        if wasCancelledNow {
             socketState.write { $0.deliversOnlyCompletion = true }
         }
         return self
@@ -301,8 +302,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         let message = OutgoingMessage(message: message, queue: queue, completionHandler: completionHandler)
         if isCancelled || isFinished { return message.fail(with: .explicitlyCancelled) }
         // The state of the task is read outside the lock, and the decision is made under the lock. If there is another task by
-        // then, both are repeated. The first pass examines no task: it stores the message if there is no task, or else finds out
-        // which task there is.
+        // then, the loop reads its state and decides again. The first pass examines no task: it stores the message if there is
+        // no task, or else finds out which task there is.
         var examinedTask: URLSessionWebSocketTask?
         while true {
             let canSend = examinedTask.map { $0.state != .completed } ?? false
