@@ -103,6 +103,7 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
             }
             guard let credential else { return .fail(AuthenticationError.missingCredential) }
             return .apply(credential)
+        // A failed refresh does not prevent another one.
         case .idle, .failed:
             guard let credential else { return .fail(AuthenticationError.missingCredential) }
             guard let requirement, requirement.version == version else {
@@ -115,6 +116,7 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
             }
             waitingRequests.adaptations.append(adaptation)
             guard startRefresh(at: now) else {
+                // `fail(with:)` returns the waiting requests, of which this one is the last.
                 let error = AuthenticationError.excessiveRefresh
                 return .refuse(fail(with: error), error)
             }
@@ -137,6 +139,7 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
         case .idle:
             waitingRequests.retryCompletions.append(completion)
             guard startRefresh(at: now) else {
+                // As in `adapt`, the waiting requests include this one.
                 let error = AuthenticationError.excessiveRefresh
                 return .refuse(fail(with: error), error)
             }

@@ -187,6 +187,7 @@ public class DataRequest: Request, @unchecked Sendable {
         queue: DispatchQueue = .main,
         completionHandler: @escaping @Sendable (AFDataResponse<Data?>) -> Void
     ) -> Self {
+        // There is no serializer, so the closure runs in a step of the request.
         appendSerializer(needsSerializationQueue: false) { _ in
             let result = AFResult<Data?>(value: self.data, error: self.error)
             let response = self.dataResponse(result, duration: 0)

@@ -198,6 +198,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         queue: DispatchQueue = .main,
         completionHandler: @escaping @Sendable (AFDownloadResponse<URL?>) -> Void
     ) -> Self {
+        // There is no serializer, so the closure runs in a step of the request.
         appendSerializer(needsSerializationQueue: false) { _ in
             let result = AFResult<URL?>(value: self.fileURL, error: self.error)
             let response = self.downloadResponse(result, duration: 0)

@@ -60,7 +60,8 @@ extension Request {
             else {
                 return (deferred, event, state.eventMonitor)
             }
-            // The combined event, or else the new one, is deferred in place of the old one.
+            // The combined event, or else the new one, is deferred in place of the old one. An old event that could not be
+            // combined is forwarded now.
             let combined = deferred?.event.combined(withNext: event)
             state.deferredEvent = DeferredEvent(event: combined ?? event, monitors: monitors)
             return (combined == nil ? deferred : nil, nil, nil)

@@ -210,6 +210,7 @@ struct RequestMachine: Equatable {
         guard phase == .preparing else { return .cancelTask }
         phase = .loading
         switch state {
+        // With eager setup, the task is created before the request is resumed: it waits.
         case .initialized, .finished: return .accept
         case .resumed: return .resumeTask
         case .suspended: return .suspendTask

@@ -29,7 +29,8 @@ extension Session {
         request.checkForProgramCode(of: self)
         switch request.preparation {
         case .conversion(let convertible, let upload):
-            // An attempt without code of the program does not leave its step.
+            // An attempt without code of the program does not leave its step. A request queue that the program has chosen is
+            // used for every request.
             let needsRequestQueue =
                 upload != nil || !ownsRequestQueue || adapter(for: request) != nil
                 || Self.callsProgramCode(toConvert: convertible)

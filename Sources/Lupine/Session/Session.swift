@@ -129,8 +129,8 @@ open class Session: @unchecked Sendable {
                 request.performStepOnRoot { request.finish(error: .sessionDeinitialized) }
             }
         }
-        let isScheduled = delegate.runOnInvalidation(finishRequests)
-        if !isScheduled { rootQueue.async(execute: finishRequests) }
+        let runsOnInvalidation = delegate.runOnInvalidation(finishRequests)
+        if !runsOnInvalidation { rootQueue.async(execute: finishRequests) }
         session.invalidateAndCancel()
     }
 
@@ -452,7 +452,7 @@ open class Session: @unchecked Sendable {
 
     // MARK: web sockets
 
-    // `configuration` holds the subprotocol, message limit and ping interval. URL schemes: `ws`, `wss`, `http` or `https`.
+    // `configuration` holds the subprotocol, message limit and ping interval. The URL scheme is `ws`, `wss`, `http` or `https`.
 
     /// Creates a request that opens a WebSocket connection.
     open func webSocketRequest(
