@@ -5,7 +5,7 @@ struct StreamSource<Element>: Sendable {
     private let continuation: AsyncStream<StreamOf<Element>.Entry>.Continuation
     /// Counts the bytes of the buffered events; nil if they are not counted.
     private let bufferedBytes: BufferedByteCount?
-    /// Weak, because the termination action retains the request, whose handlers retain this source.
+    /// The reference is weak, because the termination action retains the request, whose handlers retain this source.
     private weak var termination: StreamTermination?
 
     init(

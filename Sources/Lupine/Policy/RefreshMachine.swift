@@ -165,7 +165,7 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
     ///   - version: The version of the credential that was refreshed.
     mutating func finishRefresh(_ result: Result<Credential, any Error>, of version: Int) -> Outcome {
         guard version == self.version else {
-            // The refresh of the current credential is running: the requests wait for that one.
+            // A refresh of the current credential is running: the requests wait for that refresh.
             if case .refreshing = state { return Outcome() }
             return Outcome(requestsToContinue: removeWaitingRequests())
         }

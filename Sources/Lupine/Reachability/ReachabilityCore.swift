@@ -87,7 +87,7 @@ final class ReachabilityCore: Sendable {
         // observes a host, whose name may take long to look up. As in `flags`, there are two optionals: `snapshot` is nil if the
         // kernel cannot be queried, and the result of the wait is nil after a timeout.
         guard let snapshot = Self.waitForResult(of: view.takeSnapshot), snapshot != nil else { return false }
-        // If another thread has started since `stop`, this start replaces that one. The old state is returned, so that its
+        // If another thread has called `start` since `stop`, this call replaces it. The old state is returned, so that its
         // listener is released outside the lock: releasing the listener's captures may run code of the program.
         let (generation, oldState) = state.write { state in
             let oldState = state

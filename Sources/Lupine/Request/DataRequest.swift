@@ -111,7 +111,7 @@ public class DataRequest: Request, @unchecked Sendable {
     ) -> (count: Int?, exceedsLimit: Bool) {
         dataState.write { state in
             if state.isTooLong { return (nil, false) }
-            // Subtracts from the limit, because the sum of both counts could overflow.
+            // Subtracts from the limit, because the sum of the stored and the new count could overflow.
             guard state.data?.count ?? 0 <= limit.bytes - data.count else {
                 state.isTooLong = true
                 return (nil, true)
@@ -143,7 +143,7 @@ public class DataRequest: Request, @unchecked Sendable {
 
     // MARK: the response before its content
 
-    // The same as in `DataStreamRequest`: Alamofire declares these for both kinds of request.
+    // The same as in `DataStreamRequest`: Alamofire declares these methods for data and stream requests.
 
     /// Calls `handler` on `queue` with each attempt's response. The handler decides whether the content is received. Until it
     /// calls its completion handler, the request receives no content.
@@ -158,7 +158,7 @@ public class DataRequest: Request, @unchecked Sendable {
                 _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
             ) -> Void
     ) -> Self {
-        // Swapped, so that the replaced handler is released outside of the lock.
+        // `swap` moves the replaced handler out of the lock, where it is released.
         var newHandler: HTTPResponseHandler? = HTTPResponseHandler(queue: queue, closure: handler)
         dataState.write { swap(&$0.httpResponseHandler, &newHandler) }
         mutableState.write { $0.hasHTTPResponseHandler = true }

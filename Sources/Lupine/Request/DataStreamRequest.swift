@@ -203,7 +203,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     // MARK: the response before its content
 
-    // The same as in `DataRequest`: Alamofire declares these for both kinds of request.
+    // The same as in `DataRequest`: Alamofire declares these methods for data and stream requests.
 
     /// Calls `handler` on `queue` with each attempt's response. The handler decides whether the content is received. Until it
     /// calls its completion handler, the request receives no content.
@@ -218,7 +218,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
                 _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
             ) -> Void
     ) -> Self {
-        // Swapped, so that the replaced handler is released outside of the lock.
+        // `swap` moves the replaced handler out of the lock, where it is released.
         var newHandler: HTTPResponseHandler? = HTTPResponseHandler(queue: queue, closure: handler)
         streamState.write { swap(&$0.httpResponseHandler, &newHandler) }
         return self
@@ -259,7 +259,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     @preconcurrency
     @discardableResult
     public func saveContent(into open: @escaping @Sendable (_ response: URLResponse) -> FileHandle?) -> Self {
-        // Swapped, so that the replaced closure is released outside of the lock.
+        // `swap` moves the replaced closure out of the lock, where it is released.
         var openFile: (@Sendable (URLResponse) -> FileHandle?)? = open
         streamState.write { swap(&$0.openFile, &openFile) }
         return self

@@ -30,7 +30,7 @@ extension Request {
     /// Stores the error of an attempt that fails before it has a task. Ignored once the attempt has a task, or the request was
     /// cancelled or has finished.
     func failAttempt(with error: AFError) {
-        // Swapped, so that the old error is released outside of the lock.
+        // `swap` moves the old error out of the lock, where it is released.
         var error: AFError? = error
         mutableState.write { state in
             if state.machine.mayCreateTask { swap(&state.error, &error) }
@@ -144,12 +144,12 @@ extension Request {
         retryOrFinish(self.error)
     }
 
-    /// Sets the number of bytes sent, and of those to send.
+    /// Sets the number of bytes sent, and the number of bytes to send.
     func updateUploadProgress(completed: Int64, total: Int64) {
         publish(mutableState.write { $0.uploadProgress.update(completed: completed, total: total) })
     }
 
-    /// Sets the number of content bytes received, and of those expected.
+    /// Sets the number of content bytes received, and the number expected.
     func updateDownloadProgress(completed: Int64, total: Int64) {
         publish(mutableState.write { $0.downloadProgress.update(completed: completed, total: total) })
     }

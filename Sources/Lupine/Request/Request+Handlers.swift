@@ -25,7 +25,8 @@ extension Request {
             let current = mutableState.read { $0[keyPath: direction] }
             if let object = current.object { return object }
             let object = current.makeObject()
-            if mutableState.write({ $0[keyPath: direction].store(object) }) { return object }
+            let isStored = mutableState.write { $0[keyPath: direction].store(object) }
+            if isStored { return object }
         }
     }
 
@@ -36,8 +37,8 @@ extension Request {
     ) -> Self {
         // Creates the object, because a `TransferProgress` with a handler must have one.
         _ = progress(of: direction)
-        // Swapped, so that the replaced handler is released outside of the lock: it may hold the last reference to an object of
-        // the program.
+        // `swap` moves the replaced handler out of the lock, where it is released: it may hold the last reference to an object
+        // of the program.
         var handler: TransferProgress.Handler? = .init(queue: queue, closure: closure)
         mutableState.write { swap(&$0[keyPath: direction].handler, &handler) }
         return self
@@ -128,7 +129,7 @@ extension Request {
     /// replaces the credential.
     @discardableResult
     public func authenticate(with credential: URLCredential) -> Self {
-        // The task's credential is set under the lock, so that concurrent calls set both credentials in the same order.
+        // The task's credential is set under the lock too: concurrent calls thus leave the same credential in request and task.
         mutableState.write { state in
             state.credential = credential
             state.tasks.last?.ownCredential = credential

@@ -333,7 +333,8 @@ extension Request {
     ///
     /// - Parameter error: The error of the request; nil keeps the present one.
     func finish(error: AFError? = nil) {
-        // Swapped with the old error, and the discarded calls are returned, so that both are released outside of the lock.
+        // The errors are swapped, and the discarded calls are returned. The old error and the calls are thus released outside of
+        // the lock.
         var error = error
         let (beginsPass, _) = mutableState.write { state -> (Bool, SmallArray<Job>) in
             guard state.machine.receive(.finish) == .beginPass else { return (false, []) }

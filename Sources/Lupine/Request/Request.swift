@@ -198,7 +198,7 @@ public class Request: @unchecked Sendable {
     public internal(set) var error: AFError? {
         get { mutableState.read { $0.error } }
         set {
-            // Swapped, so that the old error is released outside of the lock: it may hold objects of the program.
+            // `swap` moves the old error out of the lock, where it is released: it may hold objects of the program.
             var error = newValue
             mutableState.write { swap(&$0.error, &error) }
         }

@@ -171,7 +171,7 @@ struct RequestMachine: Equatable {
     }
 
     /// Begins a pass, unless one is running: that pass continues, and its remaining serializers find the error. Does
-    /// nothing while a task is loading either: that task is about to report its end.
+    /// nothing while a task is loading: that task is about to report its end.
     private mutating func finishCancellation() -> Action {
         switch phase {
         case .idle, .preparing, .retrierDeciding, .retryPending:

@@ -83,7 +83,7 @@ struct TransferProgress {
         return Change(object: object, total: total, completed: completed, handler: handler)
     }
 
-    /// Sets both counts to zero. Returns the change to publish, which calls no handler, or nil if there is no object.
+    /// Sets `total` and `completed` to zero. Returns the change to publish, which calls no handler, or nil if there is no object.
     mutating func reset() -> Change? {
         total = 0
         completed = 0

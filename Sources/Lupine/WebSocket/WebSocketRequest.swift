@@ -130,8 +130,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
 
     override var preparation: Preparation { .conversion(convertible, upload: nil) }
 
-    /// Returns a new task. Starts receiving from it, and sends the messages that wait for a task. Does neither if the
-    /// `URLSession` was invalidated, so that it does not admit the task.
+    /// Returns a new task. Starts receiving from it, and sends the messages that wait for a task. If the `URLSession` was
+    /// invalidated and therefore does not admit the task, only returns the task.
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
         let task = session.webSocketTask(with: handshakeRequest(request))
         if task.isUnadmitted { return task }
