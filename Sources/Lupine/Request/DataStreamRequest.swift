@@ -153,7 +153,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
         let (file, openFile) = streamState.read { ($0.bodyFile, $0.openFile) }
         if file == nil, openFile == nil { return session.dataTask(with: request) }
-        // If the closure returns nil, the task delivers the content to the request as usual.
+        // Without a file, the task sends the request's body. If the closure returns nil, the request receives the content.
         return session.dataTask(with: request, sending: file, savingInto: openFile ?? { _ in nil })
     }
 

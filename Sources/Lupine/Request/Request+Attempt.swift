@@ -74,6 +74,7 @@ extension Request {
 
     /// Stores the attempt's task, and resumes, suspends or cancels it as the state requires.
     func didCreateTask(_ task: URLSessionTask) {
+        // If a Swift task on an event loop has created the request, the task prefers connections of that loop.
         if !loopPreference.isNone { task.prefer(loopPreference) }
         let (action, firstTaskAction) = mutableState.write { state -> (RequestMachine.Action, TaskAction?) in
             state.tasks.append(task)
@@ -84,6 +85,7 @@ extension Request {
                 switch action {
                 case .resumeTask: .resume(task)
                 case .suspendTask: .suspend(task)
+                // `TaskAction.perform` first resumes the task, because only a resumed task reports its end.
                 case .cancelTask: .cancel(task) { $0.cancel() }
                 // The request has not been resumed: its task waits.
                 default: nil

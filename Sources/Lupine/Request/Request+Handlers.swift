@@ -167,9 +167,9 @@ extension Request {
 
     // MARK: adapters, retriers, monitors
 
-    // These methods add one member at the end of an existing `Interceptor`. An existing interceptor of another type becomes a
-    // member of a new `Interceptor`. An interceptor that is added follows this member. An adapter or retrier that is added
-    // precedes this member, because an `Interceptor` calls its adapters and retriers before its interceptors.
+    // These methods add one adapter, retrier or interceptor at the end of an existing `Interceptor`. An existing interceptor of
+    // another type becomes a member of a new `Interceptor`. An interceptor that is added follows this member. An adapter or
+    // retrier that is added precedes it, because an `Interceptor` calls its adapters and retriers before its interceptors.
 
     /// Adds an interceptor, to run after the session's and those that the request has.
     @discardableResult

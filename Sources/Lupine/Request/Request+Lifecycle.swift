@@ -390,7 +390,7 @@ extension Request {
                 finishedChain.deliver(toHandlers: true)
             }
             // The next two calls precede the resumption of awaiting Swift tasks: by then the session has released the request
-            // (O-5), the request has removed its files, and the monitors have the last event.
+            // (O-5), the request has removed its files, and its last event is on the way to the monitors.
             cleanup()
             forwardDeferredEvent()
             finishedChain?.deliver(toHandlers: false)

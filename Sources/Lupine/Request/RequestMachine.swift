@@ -18,7 +18,7 @@ struct RequestMachine: Equatable {
         case preparing
         /// The attempt has a task, which has not ended.
         case loading
-        /// A retrier decides whether to retry. The number identifies the question to it, so that late answers are recognized.
+        /// A retrier decides whether to retry. The number identifies the question to the retrier: a late answer has another one.
         case retrierDeciding(Int)
         /// A retrier has granted a retry, which has not begun.
         case retryPending

@@ -28,7 +28,7 @@ struct TransferProgress {
             }
             if wasEnqueued { return }
             queue.async { [self] in
-                // Reset before the call: a change during the call needs another call, because the handler may not see it.
+                // The flag is reset before the call: a change during the call needs another one, as the handler may not see it.
                 isCallEnqueued.write(false)
                 closure(object)
             }

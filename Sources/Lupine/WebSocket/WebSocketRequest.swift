@@ -299,8 +299,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         _ message: URLSessionWebSocketTask.Message, queue: DispatchQueue = .main,
         completionHandler: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
-        let message = OutgoingMessage(message: message, queue: queue, completionHandler: completionHandler)
-        if isCancelled || isFinished { return message.fail(with: .explicitlyCancelled) }
+        let outgoing = OutgoingMessage(message: message, queue: queue, completionHandler: completionHandler)
+        if isCancelled || isFinished { return outgoing.fail(with: .explicitlyCancelled) }
         // The state of the task is read outside the lock, and the decision is made under the lock. If there is another task by
         // then, the loop reads its state and decides again. The first pass examines no task: it stores the message if there is
         // no task, or else finds out which task there is.
@@ -311,14 +311,15 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
                 if state.hasEnded { return .refuse }
                 guard state.task === examinedTask else { return .repeatDecision(state.task) }
                 if canSend, let examinedTask {
-                    return .accept(state.actions.enqueue(.send(message, through: examinedTask)))
+                    return .accept(state.actions.enqueue(.send(outgoing, through: examinedTask)))
                 }
-                state.unsentMessages.append(message)
+                // There is no task, or it has completed: the message waits for the task of an attempt that follows.
+                state.unsentMessages.append(outgoing)
                 return .accept(nil)
             }
             switch decision {
             case .accept(let action): return perform(action)
-            case .refuse: return message.fail(with: .explicitlyCancelled)
+            case .refuse: return outgoing.fail(with: .explicitlyCancelled)
             case .repeatDecision(let task): examinedTask = task
             }
         }
