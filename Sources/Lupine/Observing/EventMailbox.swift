@@ -66,7 +66,7 @@ final class EventMailbox: Sendable {
     /// Adds an event like `add`. On the thread of an event loop, the delivery is enqueued only at the end of the loop's turn (the
     /// present pass), so that all events of the turn share one block.
     func addBatched(_ event: consuming MonitorEvent, along route: EventRoute) {
-        // Moved into the array, as in `add`.
+        // The entry is moved into the array, as in `add`.
         var entry: Entry? = Entry(event: event, route: route)
         state.write { state in
             if let entry = entry.take() { state.waitingEntries.append(consume entry) }

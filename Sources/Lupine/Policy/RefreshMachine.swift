@@ -33,6 +33,7 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
         case apply(Credential)
         /// Read `requiresRefresh` of the credential, then call `adapt` again with the value.
         case readRequirement(Credential, version: Int)
+        /// Fail the request with the error.
         case fail(any Error)
         /// The request waits for a running refresh.
         case wait
@@ -115,7 +116,8 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
                 return .apply(credential)
             }
             waitingRequests.adaptations.append(adaptation)
-            guard startRefresh(at: now) else {
+            let hasStarted = startRefresh(at: now)
+            guard hasStarted else {
                 // `fail(with:)` returns the waiting requests, of which this one is the last.
                 let error = AuthenticationError.excessiveRefresh
                 return .refuse(fail(with: error), error)
@@ -138,7 +140,8 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
             return .wait
         case .idle:
             waitingRequests.retryCompletions.append(completion)
-            guard startRefresh(at: now) else {
+            let hasStarted = startRefresh(at: now)
+            guard hasStarted else {
                 // As in `adapt`, the waiting requests include this one.
                 let error = AuthenticationError.excessiveRefresh
                 return .refuse(fail(with: error), error)

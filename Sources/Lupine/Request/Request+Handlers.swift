@@ -10,10 +10,10 @@ public import LupineLoading
 extension Request {
     // MARK: progress
 
-    /// The progress of sending the body. The same object for the life of the request, updated on the root queue.
+    /// The progress of sending the body: one object for the life of the request, updated on the root queue.
     public var uploadProgress: Progress { progress(of: \.uploadProgress) }
 
-    /// The progress of receiving the content. The same object for the life of the request, updated on the root queue.
+    /// The progress of receiving the content: one object for the life of the request, updated on the root queue.
     public var downloadProgress: Progress { progress(of: \.downloadProgress) }
 
     /// Returns the `Progress` of the upload or the download. Creates it on first use, outside of the lock: the new object becomes
@@ -229,7 +229,7 @@ extension Request {
     public func eventMonitor(_ eventMonitor: any EventMonitor) -> Self {
         while true {
             let existing = mutableState.read { $0.eventMonitor }
-            // Created outside of the lock, because the initializer reads the queues of the program's monitors.
+            // The monitor is created outside of the lock, because the initializer reads the queues of the program's monitors.
             let extended = CompositeEventMonitor(
                 queue: existing?.queue ?? underlyingQueue,
                 monitors: (existing?.monitors ?? []) + [eventMonitor])

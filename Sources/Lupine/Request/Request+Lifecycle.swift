@@ -46,7 +46,7 @@ extension Request {
     /// Whether a step is being performed on a thread other than the root queue's.
     private var isRunningOffRoot: Bool { mutableState.read { $0.lane.isRunningOffRoot } }
 
-    /// Reports an event to the monitors. Only for events that are also posted as notifications.
+    /// Reports an event to the monitors. Called only for events that are also posted as notifications.
     ///
     /// An event is deferred if its step runs off the root queue and the only monitor is the one that posts notifications. The
     /// request forwards it together with the step's next event, or alone at the end of the step. This wakes the main queue once

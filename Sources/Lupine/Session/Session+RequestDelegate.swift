@@ -43,7 +43,9 @@ extension Session: RequestDelegate {
         let retry = { @Sendable [weak self, weak request] in
             guard let self, let request else { return }
             request.performStepOnRoot {
-                if request.prepareForRetry() { self.performAttempt(of: request) }
+                // False if the request was cancelled during the delay.
+                let hasBegun = request.prepareForRetry()
+                if hasBegun { self.performAttempt(of: request) }
             }
         }
         // Usually the request is active. It is not if it had finished, and a handler that was added later causes the retry.

@@ -26,6 +26,7 @@ extension Session {
     /// Sets up an attempt that has begun. Called in a step of the request.
     func performAttempt(of request: Request) {
         mutableState.write { _ = $0.activeRequests.insert(request) }
+        // Records whether this attempt can do without code of the program.
         request.checkForProgramCode(of: self)
         switch request.preparation {
         case .conversion(let convertible, let upload):
