@@ -63,8 +63,8 @@ final class EventMailbox: Sendable {
         if let begunDeliveryCount { enqueueDelivery(after: begunDeliveryCount, on: route.queue) }
     }
 
-    /// Adds an event like `add`. On the thread of an event loop, the delivery is enqueued only at the end of the loop's turn (the
-    /// present pass), so that all events of the turn share one block.
+    /// Adds an event like `add`. On the thread of an event loop, the delivery is enqueued only at the end of the loop's turn, the
+    /// present pass of the loop. All events of the turn then share one block.
     func addBatched(_ event: consuming MonitorEvent, along route: EventRoute) {
         // The entry is moved into the array, as in `add`.
         var entry: Entry? = Entry(event: event, route: route)

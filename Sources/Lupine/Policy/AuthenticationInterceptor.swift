@@ -86,7 +86,7 @@ where AuthenticatorType: Authenticator {
     ) {
         let adaptation = Adaptation(urlRequest: urlRequest, session: session, completion: completion)
         var requirement: Machine.RefreshRequirement?
-        // Each pass asks the machine for the next action. Only `.readRequirement` leads to another pass.
+        // Each iteration requests the next action from the machine. Only `.readRequirement` leads to another iteration.
         while true {
             let action = update {
                 $0.adapt(adaptation, requirement: requirement, at: session.session.clock.seconds)

@@ -336,7 +336,7 @@ public class Request: @unchecked Sendable {
     }
 }
 
-/// Requests are compared by identity, which is equivalent to comparing their `id`.
+/// Requests are compared as objects, which is equivalent to comparing their `id`.
 extension Request: Hashable {
     public static func == (left: Request, right: Request) -> Bool { left === right }
 

@@ -55,9 +55,9 @@ struct RequestMachine: Equatable {
         case beginFirstAttempt
         /// The attempt's task was created.
         case taskCreated
-        /// The attempt has failed. The machine may answer `askRetrier`.
+        /// The attempt has failed. The machine may return `askRetrier`.
         case attemptFailed
-        /// A serializer has failed. The machine may answer `askRetrier`.
+        /// A serializer has failed. The machine may return `askRetrier`.
         case serializerFailed
         /// The retrier grants a retry. As in the next two cases, the number is that of the question.
         case retryGranted(Int)

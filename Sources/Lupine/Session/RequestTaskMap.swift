@@ -15,9 +15,9 @@ struct RequestTaskMap {
         var hasMetrics = false
     }
 
-    /// The pairs by the identity of the task.
+    /// The pairs by the object identifier of the task.
     private var entries: [ObjectIdentifier: Entry] = [:]
-    /// The task of each pair by the identity of the request.
+    /// The task of each pair by the object identifier of the request.
     private var tasks: [ObjectIdentifier: URLSessionTask] = [:]
 
     /// The requests of all pairs.

@@ -162,7 +162,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         await DefaultImplementations.shared.urlSession(session, task: task, willBeginDelayedRequest: request)
     }
 
-    /// Answers a challenge with the request's credential, with a stored identity, or with the result of the host's trust
+    /// Answers a challenge with the request's credential, with a stored client identity, or with the result of the host's trust
     /// evaluator.
     ///
     /// If an override answers with a user name and password, only this task uses them. Credentials for the whole session belong

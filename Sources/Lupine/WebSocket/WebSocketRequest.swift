@@ -302,8 +302,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         let outgoing = OutgoingMessage(message: message, queue: queue, completionHandler: completionHandler)
         if isCancelled || isFinished { return outgoing.fail(with: .explicitlyCancelled) }
         // The state of the task is read outside the lock, and the decision is made under the lock. If there is another task by
-        // then, the loop reads its state and decides again. The first pass examines no task: it stores the message if there is
-        // no task, or else finds out which task there is.
+        // then, the loop reads its state and decides again. The first iteration examines no task: it stores the message if there
+        // is no task, or else finds out which task there is.
         var examinedTask: URLSessionWebSocketTask?
         while true {
             let canSend = examinedTask.map { $0.state != .completed } ?? false
