@@ -85,6 +85,7 @@ public class DataRequest: Request, @unchecked Sendable {
             dataState.write { $0.isTooLong = true }
             fail(task, exceeding: limit)
         }
+        // Without a handler, the content is received.
         let handler = dataState.read { $0.httpResponseHandler }
         HTTPResponseHandler.ask(handler, about: response, for: self, completion: completion)
     }
@@ -246,6 +247,7 @@ public class DataRequest: Request, @unchecked Sendable {
         let response = dataResponse(result, duration: duration)
         monitors?.request(self, didParseResponse: response)
         guard case .failure(let error) = result else {
+            // Without a queue, `deliver` calls the handler in the step that ends the pass.
             return completeSerializer { queue.deliver(response, to: completionHandler) }
         }
         // `replacement` is the error that a retrier has put in place of the serializer's, or nil.

@@ -378,6 +378,7 @@ extension Request {
         if mustWaitForRoot { return enqueueStepOnRoot { self.continuePass() } }
         switch next {
         case .run(let serializer):
+            // The argument says whether the serializer runs in this step.
             if serializer.needsSerializationQueue {
                 serializationQueue.async { serializer.run(false) }
             } else {
@@ -407,6 +408,7 @@ extension Request {
     func retryOrCompleteSerializer(
         dueTo failure: AFError, deliver: @escaping @Sendable (AFError?) -> Void
     ) {
+        // Without a delegate the session is gone, and nobody can retry.
         guard let delegate else { return completeSerializer { deliver(nil) } }
         switch mutableState.write({ $0.machine.receive(.serializerFailed) }) {
         case .askRetrier(let number):
