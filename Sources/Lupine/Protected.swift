@@ -44,8 +44,8 @@ internal import LupineTransport
 
 extension Protected: Equatable where Value: Equatable {
     static func == (left: Protected<Value>, right: Protected<Value>) -> Bool {
-        // Copies one value after the other, so that a thread holds one lock at a time. If it held both, two threads that compare
-        // in opposite order could deadlock.
+        // Copies one value after the other, so that a thread holds one lock at a time. If it held both locks, two threads that
+        // compare in opposite order could deadlock.
         left.read { $0 } == right.read { $0 }
     }
 }

@@ -2,7 +2,7 @@
 
 public import LupineLoading
 
-// The same as in `DataStreamRequest+EventStreams`: Alamofire declares these for both kinds of request.
+// The same as in `DataStreamRequest+EventStreams`: Alamofire declares these methods for data and stream requests.
 extension DataRequest {
     /// Returns a sequence of the responses of all attempts. Each is returned before its content is received.
     public func httpResponses(

@@ -93,6 +93,7 @@ public struct DataStreamTask: Sendable {
             upTo: limit.bytes, onOverflow: { [weak request] in request?.fail(exceeding: limit) },
             changeBacklog: { [weak request] byteCount in request?.changeBacklog(by: byteCount) })
         return StreamOf(bufferingPolicy: bufferingPolicy, bufferedBytes: bufferedBytes) {
+            // The iteration has ended before the request.
             if shouldAutomaticallyCancel { request.cancelUnlessEnded() }
         } source: { source in
             addHandler { stream in

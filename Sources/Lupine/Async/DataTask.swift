@@ -121,6 +121,7 @@ extension DataRequest {
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DataTask<Serializer.SerializedObject> {
         DataTask(of: self, automaticallyCancelling: shouldAutomaticallyCancel) { handler in
+            // Without a queue, the request calls `handler` in its last step. The result is the request itself.
             _ = appendResponse(on: nil, serializer, handler)
         }
     }
@@ -133,6 +134,7 @@ extension DataRequest {
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DataTask<Serializer.SerializedObject> {
         DataTask(of: self, automaticallyCancelling: shouldAutomaticallyCancel) { handler in
+            // Without a queue, the request calls `handler` in its last step. The result is the request itself.
             _ = appendResponse(on: nil, serializer, handler)
         }
     }

@@ -132,6 +132,7 @@ extension DownloadRequest {
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DownloadTask<Serializer.SerializedObject> {
         DownloadTask(of: self, automaticallyCancelling: shouldAutomaticallyCancel) { handler in
+            // Without a queue, the request calls `handler` in its last step. The result is the request itself.
             _ = appendResponse(on: nil, serializer, handler)
         }
     }
@@ -144,6 +145,7 @@ extension DownloadRequest {
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DownloadTask<Serializer.SerializedObject> {
         DownloadTask(of: self, automaticallyCancelling: shouldAutomaticallyCancel) { handler in
+            // Without a queue, the request calls `handler` in its last step. The result is the request itself.
             _ = appendResponse(on: nil, serializer, handler)
         }
     }

@@ -5,7 +5,7 @@ struct StreamSource<Element>: Sendable {
     private let continuation: AsyncStream<StreamOf<Element>.Entry>.Continuation
     /// Counts the bytes of the buffered events; nil if they are not counted.
     private let bufferedBytes: BufferedByteCount?
-    /// Weak, because the termination action retains the request, whose handlers retain this source.
+    /// The reference is weak, because the termination action retains the request, whose handlers retain this source.
     private weak var termination: StreamTermination?
 
     init(
@@ -24,7 +24,8 @@ struct StreamSource<Element>: Sendable {
     ///   - byteCount: The number of bytes for which the event counts.
     func send(_ event: sending Element, weighing byteCount: Int = 0) {
         // The limit is checked when `buffer` has returned, because by then the bytes of a dropped event have been subtracted.
-        if buffer(event, weighing: byteCount) { bufferedBytes?.checkLimit() }
+        let mayExceedLimit = buffer(event, weighing: byteCount)
+        if mayExceedLimit { bufferedBytes?.checkLimit() }
     }
 
     /// Buffers an event. Returns whether the buffered bytes may exceed the limit. After the return only the buffer retains the

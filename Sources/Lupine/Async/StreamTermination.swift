@@ -2,7 +2,7 @@
 
 /// The action that runs if the iteration of a `StreamOf` ends before its source has finished. It runs once at most.
 final class StreamTermination: Sendable {
-    /// A struct: if a generic lock stored the bare closure, each access would wrap it in another thunk.
+    /// The struct avoids a cost: if a generic lock stored the bare closure, each access would wrap it in another thunk.
     private struct Action {
         let run: @Sendable () -> Void
     }

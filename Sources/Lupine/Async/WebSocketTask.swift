@@ -26,6 +26,7 @@ public struct WebSocketTask: Sendable {
         bufferingPolicy: EventStreamOf<URLSessionWebSocketTask.Message, Never>.BufferingPolicy = .unbounded
     ) -> EventStreamOf<URLSessionWebSocketTask.Message, Never> {
         stream(automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy) {
+            // Each event is an element.
             $0
         } addHandler: {
             request.streamMessageEvents(on: .streamCompletion(of: request), handler: $0)
@@ -40,6 +41,7 @@ public struct WebSocketTask: Sendable {
         bufferingPolicy: StreamOf<URLSessionWebSocketTask.Message>.BufferingPolicy = .unbounded
     ) -> StreamOf<URLSessionWebSocketTask.Message> {
         stream(automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy) {
+            // An event without a message is skipped.
             $0.message
         } addHandler: {
             request.streamMessageEvents(on: .streamCompletion(of: request), handler: $0)
@@ -56,6 +58,7 @@ public struct WebSocketTask: Sendable {
         bufferingPolicy: EventStreamOf<Value, any Error>.BufferingPolicy = .unbounded
     ) -> EventStreamOf<Value, any Error> {
         stream(automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy) {
+            // Each event is an element.
             $0
         } addHandler: {
             request.streamDecodableEvents(
@@ -73,6 +76,7 @@ public struct WebSocketTask: Sendable {
         bufferingPolicy: StreamOf<Value>.BufferingPolicy = .unbounded
     ) -> StreamOf<Value> {
         stream(automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy) {
+            // An event without a value is skipped: its `message` is nil.
             $0.message
         } addHandler: {
             request.streamDecodableEvents(
@@ -115,6 +119,7 @@ public struct WebSocketTask: Sendable {
             upTo: limit.bytes, onOverflow: { [weak request] in request?.fail(exceeding: limit) },
             changeBacklog: { [weak request] byteCount in request?.changeBacklog(by: byteCount) })
         return StreamOf(bufferingPolicy: bufferingPolicy, bufferedBytes: bufferedBytes) {
+            // The iteration has ended before the request.
             if shouldAutomaticallyCancel { request.cancelUnlessEnded() }
         } source: { source in
             addHandler { event in

@@ -71,13 +71,13 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
         set { replace(\.taskIsWaitingForConnectivity, with: newValue) }
     }
 
-    /// Called for `urlSession(_:dataTask:didReceive:)`.
+    /// Called for `urlSession(_:dataTask:didReceive:)` with a response.
     open var dataTaskDidReceiveResponse: ((URLSession, URLSessionDataTask, URLResponse) -> Void)? {
         get { closures.read { $0.dataTaskDidReceiveResponse } }
         set { replace(\.dataTaskDidReceiveResponse, with: newValue) }
     }
 
-    /// Called for `urlSession(_:dataTask:didReceive:)`.
+    /// Called for `urlSession(_:dataTask:didReceive:)` with data.
     open var dataTaskDidReceiveData: ((URLSession, URLSessionDataTask, Data) -> Void)? {
         get { closures.read { $0.dataTaskDidReceiveData } }
         set { replace(\.dataTaskDidReceiveData, with: newValue) }
@@ -220,7 +220,7 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
         set { replace(\.requestDidValidateRequestResponseDataWithResult, with: newValue) }
     }
 
-    /// Called for `request(_:didParseResponse:)`.
+    /// Called for `request(_:didParseResponse:)` with a `DataRequest`.
     open var requestDidParseResponse: ((DataRequest, DataResponse<Data?, AFError>) -> Void)? {
         get { closures.read { $0.requestDidParseResponse } }
         set { replace(\.requestDidParseResponse, with: newValue) }
@@ -274,7 +274,7 @@ open class ClosureEventMonitor: @unchecked Sendable, EventMonitor {
         set { replace(\.requestDidValidateRequestResponseFileURLWithResult, with: newValue) }
     }
 
-    /// Called for `request(_:didParseResponse:)`.
+    /// Called for `request(_:didParseResponse:)` with a `DownloadRequest`.
     open var requestDidParseDownloadResponse: ((DownloadRequest, DownloadResponse<URL?, AFError>) -> Void)? {
         get { closures.read { $0.requestDidParseDownloadResponse } }
         set { replace(\.requestDidParseDownloadResponse, with: newValue) }

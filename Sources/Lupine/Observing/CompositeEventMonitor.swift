@@ -53,6 +53,7 @@ public final class CompositeEventMonitor: EventMonitor {
 
     /// Enqueues the delivery of all waiting events, so that it precedes any block that is enqueued on the monitors' queues later.
     func scheduleDelivery() {
+        // These routes lead to the mailboxes of all monitors, in which the events without a notification wait too.
         for route in notificationEventRoutes { route.scheduleDelivery() }
     }
 

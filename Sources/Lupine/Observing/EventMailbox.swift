@@ -54,6 +54,7 @@ final class EventMailbox: Sendable {
     /// retain it: the queue owns the mailbox.
     func add(_ event: consuming MonitorEvent, along route: EventRoute) {
         var entry: Entry? = Entry(event: event, route: route)
+        // Nil if a delivery is enqueued already, which will include the event.
         let begunDeliveryCount: Int? = state.write { state in
             // The entry is moved into the array, not copied.
             if let entry = entry.take() { state.waitingEntries.append(consume entry) }
@@ -62,10 +63,10 @@ final class EventMailbox: Sendable {
         if let begunDeliveryCount { enqueueDelivery(after: begunDeliveryCount, on: route.queue) }
     }
 
-    /// Adds an event like `add`. On the thread of an event loop, the delivery is enqueued only at the end of the loop's turn (the
-    /// present pass), so that all events of the turn share one block.
+    /// Adds an event like `add`. On the thread of an event loop, the delivery is enqueued only at the end of the loop's turn, the
+    /// present pass of the loop. All events of the turn then share one block.
     func addBatched(_ event: consuming MonitorEvent, along route: EventRoute) {
-        // Moved into the array, as in `add`.
+        // The entry is moved into the array, as in `add`.
         var entry: Entry? = Entry(event: event, route: route)
         state.write { state in
             if let entry = entry.take() { state.waitingEntries.append(consume entry) }
@@ -75,14 +76,15 @@ final class EventMailbox: Sendable {
 
     /// Enqueues a delivery on the queue, if events wait and no delivery is enqueued yet.
     func scheduleDelivery(on queue: DispatchQueue) {
+        // Nil if there is nothing to enqueue.
         let begunDeliveryCount: Int? = state.write { state in
             state.isDeliveryEnqueued || state.waitingEntries.isEmpty ? nil : state.begunDeliveryCount
         }
         if let begunDeliveryCount { enqueueDelivery(after: begunDeliveryCount, on: queue) }
     }
 
-    /// Enqueues a delivery on the queue. `begunDeliveries` is the number of deliveries that had begun when the caller decided to
-    /// enqueue this one.
+    /// Enqueues a delivery on the queue. `begunDeliveryCount` is the number of deliveries that had begun when the caller decided
+    /// to enqueue this one.
     private func enqueueDelivery(after begunDeliveryCount: Int, on queue: DispatchQueue) {
         // The block is enqueued outside the lock, because it takes the lock and may begin on another thread at once. Meanwhile
         // `isDeliveryEnqueued` is still false, so another sender may enqueue a second block, which does no harm.

@@ -330,6 +330,7 @@ extension LoggingEventMonitor {
     private func log(_ task: URLSessionTask, _ event: String) { log("task \(task.taskIdentifier)", event) }
 
     private func log(_ subject: String, _ event: String) {
+        // Removes credentials from URLs, and escapes line ends, so that a server's text cannot forge lines.
         destination(LogRedaction.line("\(subject) \(event)"))
     }
 
@@ -356,7 +357,8 @@ extension LoggingEventMonitor {
         return "\(response.statusCode) \(text(fields, redacting: Self.sensitiveNames(configuration)))"
     }
 
-    /// Returns the header fields sorted by name, with the values of sensitive fields redacted.
+    /// Returns the header fields sorted by name, with the values of sensitive fields redacted: those that the library knows to
+    /// be credentials, and those in `sensitiveNames`.
     private func text(_ fields: [String: String], redacting sensitiveNames: Set<String>) -> String {
         let list = fields.sorted { $0.key < $1.key }
             .map { "\($0.key): \(LogRedaction.value($0.value, ofField: $0.key, or: sensitiveNames))" }

@@ -10,10 +10,10 @@ import LupineLoading
 enum MonitorEvent {
     case sessionBecameInvalid(URLSession, (any Error)?)
     case taskReceivedChallenge(URLSession, URLSessionTask, URLAuthenticationChallenge)
-    /// With the bytes sent since the last event, the bytes sent in total, and the expected total.
+    /// The numbers are the bytes sent since the last event, the bytes sent in total, and the expected total.
     indirect case taskSentBodyData(URLSession, URLSessionTask, Int64, Int64, Int64)
     case taskNeedsNewBodyStream(URLSession, URLSessionTask)
-    /// With the redirect response and the proposed request.
+    /// The last two values are the redirect response and the proposed request.
     indirect case taskWillRedirect(URLSession, URLSessionTask, HTTPURLResponse, URLRequest)
     case taskCollectedMetrics(URLSession, URLSessionTask, URLSessionTaskMetrics)
     case taskEnded(URLSession, URLSessionTask, (any Error)?)
@@ -21,17 +21,17 @@ enum MonitorEvent {
     case dataTaskReceivedResponse(URLSession, URLSessionDataTask, URLResponse)
     case dataTaskReceivedData(URLSession, URLSessionDataTask, Data)
     case dataTaskWillCacheResponse(URLSession, URLSessionDataTask, CachedURLResponse)
-    /// With the offset at which the download resumes, and the expected total length, both in bytes.
+    /// The numbers are the offset at which the download resumes and the expected total length, in bytes.
     case downloadTaskResumed(URLSession, URLSessionDownloadTask, Int64, Int64)
-    /// With the bytes written since the last event, the bytes written in total, and the expected total.
+    /// The numbers are the bytes written since the last event, the bytes written in total, and the expected total.
     indirect case downloadTaskWroteData(URLSession, URLSessionDownloadTask, Int64, Int64, Int64)
     case downloadTaskFinished(URLSession, URLSessionDownloadTask, URL)
     case resumed(Request)
     case createdInitialURLRequest(Request, URLRequest)
     case failedToCreateURLRequest(Request, AFError)
-    /// With the `URLRequest` before and after the adaptation.
+    /// The first `URLRequest` is the one before the adaptation, the second is the adapted one.
     case adaptedInitialRequest(Request, URLRequest, URLRequest)
-    /// With the `URLRequest` before the adaptation.
+    /// The `URLRequest` is the one before the adaptation.
     case failedToAdaptURLRequest(Request, URLRequest, AFError)
     case createdURLRequest(Request, URLRequest)
     case createdTask(Request, URLSessionTask)
@@ -56,9 +56,9 @@ enum MonitorEvent {
     case createdUploadable(UploadRequest, UploadRequest.Uploadable)
     case failedToCreateUploadable(UploadRequest, AFError)
     case providedInputStream(UploadRequest, InputStream)
-    /// With the URL to which the download is about to be moved.
+    /// The URL is the one to which the download is about to be moved.
     case createdDestination(DownloadRequest, URL)
-    /// With the URL of the moved file, or the error of the move.
+    /// The result is the URL of the moved file, or the error of the move.
     indirect case movedDownload(DownloadRequest, URLSessionTask, Result<URL, AFError>)
     indirect case validatedDownload(
         DownloadRequest, URLRequest?, HTTPURLResponse, URL?, Request.ValidationResult)

@@ -86,7 +86,7 @@ where AuthenticatorType: Authenticator {
     ) {
         let adaptation = Adaptation(urlRequest: urlRequest, session: session, completion: completion)
         var requirement: Machine.RefreshRequirement?
-        // Each pass asks the machine for the next action. Only `.readRequirement` leads to another pass.
+        // Each iteration requests the next action from the machine. Only `.readRequirement` leads to another iteration.
         while true {
             let action = update {
                 $0.adapt(adaptation, requirement: requirement, at: session.session.clock.seconds)
@@ -128,6 +128,7 @@ where AuthenticatorType: Authenticator {
             return completion(.doNotRetryWithError(AuthenticationError.missingCredential))
         }
         assertNoLockIsHeld()
+        // If the request carried another credential, it is sent again with the present one, without a refresh.
         guard authenticator.isRequest(urlRequest, authenticatedWith: credential) else {
             return completion(.retry)
         }

@@ -23,7 +23,8 @@ public struct DeflateRequestCompressor: Sendable, RequestInterceptor {
     /// The request already has a `Content-Encoding`.
     public struct DuplicateHeaderError: Error {}
 
-    // The options are the same as in `GzipRequestCompressor`: both types are part of the public interface.
+    // The options are the same as in `GzipRequestCompressor`: Alamofire declares them for this type only, and a program that
+    // changes to Lupine's gzip type keeps its options.
 
     /// Defines how a request that already has a `Content-Encoding` is handled.
     public let duplicateHeaderBehavior: DuplicateHeaderBehavior

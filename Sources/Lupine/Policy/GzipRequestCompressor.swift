@@ -14,7 +14,8 @@ public struct GzipRequestCompressor: Sendable, RequestInterceptor {
     /// The request already has a `Content-Encoding`.
     public typealias DuplicateHeaderError = DeflateRequestCompressor.DuplicateHeaderError
 
-    // The options are the same as in `DeflateRequestCompressor`: both types are part of the public interface.
+    // The options are the same as in `DeflateRequestCompressor`: a program that changes from Alamofire's type to this one keeps
+    // its options.
 
     /// Defines how a request that already has a `Content-Encoding` is handled.
     public let duplicateHeaderBehavior: DuplicateHeaderBehavior

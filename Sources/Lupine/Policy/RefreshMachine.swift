@@ -33,6 +33,7 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
         case apply(Credential)
         /// Read `requiresRefresh` of the credential, then call `adapt` again with the value.
         case readRequirement(Credential, version: Int)
+        /// Fail the request with the error.
         case fail(any Error)
         /// The request waits for a running refresh.
         case wait
@@ -103,6 +104,7 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
             }
             guard let credential else { return .fail(AuthenticationError.missingCredential) }
             return .apply(credential)
+        // A failed refresh does not prevent another one.
         case .idle, .failed:
             guard let credential else { return .fail(AuthenticationError.missingCredential) }
             guard let requirement, requirement.version == version else {
@@ -114,7 +116,9 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
                 return .apply(credential)
             }
             waitingRequests.adaptations.append(adaptation)
-            guard startRefresh(at: now) else {
+            let hasStarted = startRefresh(at: now)
+            guard hasStarted else {
+                // `fail(with:)` returns the waiting requests, of which this one is the last.
                 let error = AuthenticationError.excessiveRefresh
                 return .refuse(fail(with: error), error)
             }
@@ -136,7 +140,9 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
             return .wait
         case .idle:
             waitingRequests.retryCompletions.append(completion)
-            guard startRefresh(at: now) else {
+            let hasStarted = startRefresh(at: now)
+            guard hasStarted else {
+                // As in `adapt`, the waiting requests include this one.
                 let error = AuthenticationError.excessiveRefresh
                 return .refuse(fail(with: error), error)
             }
@@ -162,7 +168,7 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, RetryCom
     ///   - version: The version of the credential that was refreshed.
     mutating func finishRefresh(_ result: Result<Credential, any Error>, of version: Int) -> Outcome {
         guard version == self.version else {
-            // The refresh of the current credential is running: the requests wait for that one.
+            // A refresh of the current credential is running: the requests wait for that refresh.
             if case .refreshing = state { return Outcome() }
             return Outcome(requestsToContinue: removeWaitingRequests())
         }

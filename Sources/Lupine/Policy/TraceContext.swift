@@ -147,7 +147,7 @@ public struct TraceContext: Hashable, Sendable {
 }
 
 extension String {
-    /// Calls `body` with the UTF-8 octets. Mutating, because it first makes the string contiguous.
+    /// Calls `body` with the UTF-8 octets. The method is mutating, because it first makes the string contiguous.
     fileprivate mutating func withUTF8Span<Result>(
         _ body: (Span<UInt8>) throws(TraceContextError) -> Result
     ) throws(TraceContextError) -> Result {
@@ -158,9 +158,9 @@ extension String {
 
 /// The reason why a `traceparent` or a `tracestate` is invalid.
 public enum TraceContextError: Error, Hashable, Sendable {
-    /// The value has too few octets for a `traceparent`.
+    /// The value has this number of octets, which is too small for a `traceparent`.
     case tooShort(Int)
-    /// The value has too many octets.
+    /// The value has this number of octets, which is too large.
     case tooLong(Int)
     /// The octet at this offset is not allowed.
     case malformed(offset: Int)

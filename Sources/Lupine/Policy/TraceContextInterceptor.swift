@@ -7,9 +7,9 @@ public import LupineLoading
 /// Context.
 ///
 /// If the request has a `traceparent`, the interceptor continues its trace. Otherwise it continues the trace that the `parent`
-/// closure returns. If the closure returns nil, the interceptor starts a new trace, whose trace ID consists of the digits of the
-/// request's `id`, so that all attempts share it. Each attempt is a new span: a retry has the same trace ID as the attempt before
-/// and another span ID. Requests that follow redirects carry the same fields.
+/// closure returns. If the closure returns nil, the interceptor starts a new trace. The new trace ID consists of the digits of
+/// the request's `id`, so that all attempts share it. Each attempt is a new span: a retry has the same trace ID as the attempt
+/// before and another span ID. Requests that follow redirects carry the same fields.
 ///
 /// An invalid `traceparent` of the request is ignored, together with its `tracestate`.
 public struct TraceContextInterceptor: RequestInterceptor {

@@ -43,6 +43,7 @@ public struct TraceState: Hashable, Sendable, CustomStringConvertible {
             guard let equalsSign = element.firstIndex(of: UInt8(ascii: "=")) else {
                 throw .malformed(offset: text.utf8.distance(from: text.startIndex, to: element.startIndex))
             }
+            // The conversions return nil only for invalid UTF-8. Text that is cut at ASCII characters remains valid.
             let member = try Self.makeMember(
                 String(element[..<equalsSign]) ?? "",
                 String(element[element.index(after: equalsSign)...]) ?? "")
@@ -131,8 +132,8 @@ public struct TraceState: Hashable, Sendable, CustomStringConvertible {
             && isName(parts[1], upTo: 14, mayBeginWithDigit: false)
     }
 
-    /// Whether the text has at most `limit` octets, consists of lower-case letters, digits and `_-*/`, and begins with a letter,
-    /// or with a digit if `mayBeginWithDigit` is true.
+    /// Whether the text has at most `limit` octets and consists of lower-case letters, digits and `_-*/`. It must begin with a
+    /// letter; if `mayBeginWithDigit` is true, it may also begin with a digit.
     private static func isName(
         _ name: Substring.UTF8View, upTo limit: Int, mayBeginWithDigit: Bool
     ) -> Bool {
@@ -144,8 +145,8 @@ public struct TraceState: Hashable, Sendable, CustomStringConvertible {
         return name.allSatisfy { isLetter($0) || isDigit($0) || "_-*/".utf8.contains($0) }
     }
 
-    /// Whether the text is 1 to 256 printable ASCII characters (0x20 to 0x7E) without comma (0x2C) and equals sign (0x3D), and
-    /// does not end with a space (0x20).
+    /// Whether the text is 1 to 256 printable ASCII characters (0x20 to 0x7E) except comma (0x2C) and equals sign (0x3D). It must
+    /// not end with a space (0x20).
     private static func isValue(_ value: String) -> Bool {
         guard (1...256).contains(value.utf8.count), value.utf8.last != 0x20 else { return false }
         return value.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != 0x2C && $0 != 0x3D }

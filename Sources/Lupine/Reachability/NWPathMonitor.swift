@@ -29,6 +29,7 @@ public final class NWPathMonitor: Sendable {
 
     deinit {
         core.cancel()
+        // Released here, because the last reference to `core` may be released on a thread of the library.
         pathUpdateHandler = nil
     }
 
@@ -133,6 +134,7 @@ private final class PathMonitorCore: Sendable {
 
     /// Schedules a query after `coalescingDelay`, unless a query is scheduled already.
     private func networkChanged() {
+        // The queue is not nil: `start` has stored it before it began to watch.
         let (queue, needsQuery) = state.write { state in
             defer { state.isQueryScheduled = true }
             return (state.queue, !state.isQueryScheduled && !state.isCancelled)

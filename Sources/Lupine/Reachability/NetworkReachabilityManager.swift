@@ -48,7 +48,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     public let reachabilityQueue: DispatchQueue
     private let core: ReachabilityCore
 
-    /// Creates a manager of one host: a name or an address, without a scheme. Returns nil if the text cannot be either.
+    /// Creates a manager of one host: a name or an address, without a scheme. Returns nil if the text cannot be a host.
     public convenience init?(host: String) {
         self.init(host: host, view: .system)
     }

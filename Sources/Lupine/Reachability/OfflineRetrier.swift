@@ -159,6 +159,7 @@ extension RequestInterceptor where Self == OfflineRetrier {
         isOfflineError: @escaping @Sendable (_ error: any Error) -> Bool = OfflineRetrier
             .defaultIsOfflineError
     ) -> OfflineRetrier {
+        // The argument is an autoclosure: the retrier calls `monitor` for each wait.
         OfflineRetrier(monitor: monitor(), maximumWait: maximumWait, isOfflineError: isOfflineError)
     }
 

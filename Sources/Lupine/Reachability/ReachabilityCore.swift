@@ -84,9 +84,10 @@ final class ReachabilityCore: Sendable {
     ) -> Bool {
         stop()
         // Checks whether the kernel can be queried. The snapshot of the whole network arrives at once, even if the manager
-        // observes a host, whose name may take long to look up.
+        // observes a host, whose name may take long to look up. As in `flags`, there are two optionals: `snapshot` is nil if the
+        // kernel cannot be queried, and the result of the wait is nil after a timeout.
         guard let snapshot = Self.waitForResult(of: view.takeSnapshot), snapshot != nil else { return false }
-        // If another thread has started since `stop`, this start replaces that one. The old state is returned, so that its
+        // If another thread has called `start` since `stop`, this call replaces it. The old state is returned, so that its
         // listener is released outside the lock: releasing the listener's captures may run code of the program.
         let (generation, oldState) = state.write { state in
             let oldState = state
@@ -101,7 +102,7 @@ final class ReachabilityCore: Sendable {
             return false
         }
         if wasReplaced { endWatch() }
-        // Also if another call of `start` or `stop` has replaced this one: `report` then ignores the result.
+        // Needs no check whether another call of `start` or `stop` has replaced this one: `report` then ignores the result.
         query(generation)
         if host != nil { queryPeriodically(generation) }
         return true

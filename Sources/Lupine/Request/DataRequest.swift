@@ -85,6 +85,7 @@ public class DataRequest: Request, @unchecked Sendable {
             dataState.write { $0.isTooLong = true }
             fail(task, exceeding: limit)
         }
+        // Without a handler, the content is received.
         let handler = dataState.read { $0.httpResponseHandler }
         HTTPResponseHandler.ask(handler, about: response, for: self, completion: completion)
     }
@@ -111,7 +112,7 @@ public class DataRequest: Request, @unchecked Sendable {
     ) -> (count: Int?, exceedsLimit: Bool) {
         dataState.write { state in
             if state.isTooLong { return (nil, false) }
-            // Subtracts from the limit, because the sum of both counts could overflow.
+            // Subtracts from the limit, because the sum of the stored and the new count could overflow.
             guard state.data?.count ?? 0 <= limit.bytes - data.count else {
                 state.isTooLong = true
                 return (nil, true)
@@ -143,7 +144,7 @@ public class DataRequest: Request, @unchecked Sendable {
 
     // MARK: the response before its content
 
-    // The same as in `DataStreamRequest`: Alamofire declares these for both kinds of request.
+    // The same as in `DataStreamRequest`: Alamofire declares these methods for data and stream requests.
 
     /// Calls `handler` on `queue` with each attempt's response. The handler decides whether the content is received. Until it
     /// calls its completion handler, the request receives no content.
@@ -158,7 +159,7 @@ public class DataRequest: Request, @unchecked Sendable {
                 _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
             ) -> Void
     ) -> Self {
-        // Swapped, so that the replaced handler is released outside of the lock.
+        // `swap` moves the replaced handler out of the lock, where it is released.
         var newHandler: HTTPResponseHandler? = HTTPResponseHandler(queue: queue, closure: handler)
         dataState.write { swap(&$0.httpResponseHandler, &newHandler) }
         mutableState.write { $0.hasHTTPResponseHandler = true }
@@ -187,6 +188,7 @@ public class DataRequest: Request, @unchecked Sendable {
         queue: DispatchQueue = .main,
         completionHandler: @escaping @Sendable (AFDataResponse<Data?>) -> Void
     ) -> Self {
+        // There is no serializer, so the closure runs in a step of the request.
         appendSerializer(needsSerializationQueue: false) { _ in
             let result = AFResult<Data?>(value: self.data, error: self.error)
             let response = self.dataResponse(result, duration: 0)
@@ -245,6 +247,7 @@ public class DataRequest: Request, @unchecked Sendable {
         let response = dataResponse(result, duration: duration)
         monitors?.request(self, didParseResponse: response)
         guard case .failure(let error) = result else {
+            // Without a queue, `deliver` calls the handler in the step that ends the pass.
             return completeSerializer { queue.deliver(response, to: completionHandler) }
         }
         // `replacement` is the error that a retrier has put in place of the serializer's, or nil.
@@ -264,8 +267,8 @@ public class DataRequest: Request, @unchecked Sendable {
     }
 }
 
-/// The methods that a task's load, which does the network work of the task, calls in place of the delegate's methods. It does so
-/// as long as the request calls no code of the program.
+/// The methods that a task's load, which does the network work of the task, calls in place of the delegate's methods. The load
+/// does so as long as the request calls no code of the program.
 extension DataRequest: TaskConsumer {
     package var isOnlyListener: Bool { callsNoProgramCode }
 
@@ -276,6 +279,7 @@ extension DataRequest: TaskConsumer {
             mutableState.write { state in
                 if state.error == nil { state.error = error }
             }
+            // False makes the task fail, because its content is too long.
             return false
         }
         let change = mutableState.write {
@@ -288,8 +292,8 @@ extension DataRequest: TaskConsumer {
     package func end(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
         let failure = error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
         // Retriers, which the request asks after a failure, and handlers are called on the root queue.
-        let isOnlyAwaited = mutableState.read { $0.callsNoProgramCode && !$0.serializerChain.hasHandlers }
-        performStep(needsRoot: failure != nil || !isOnlyAwaited) {
+        let successNeedsRoot = mutableState.read { !$0.callsNoProgramCode || $0.serializerChain.hasHandlers }
+        performStep(needsRoot: failure != nil || successNeedsRoot) {
             self.taskDidEnd(failure, metrics: metrics)
         }
     }

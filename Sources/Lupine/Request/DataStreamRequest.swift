@@ -7,8 +7,8 @@ public import LupineLoading
 /// A request whose content is delivered piece by piece and is not stored.
 ///
 /// Slow handlers exert back pressure: the request holds the task's content. The task then delivers no content, and its connection
-/// is not read. It does so while more than `StreamBacklog.highWater` bytes wait for the handlers, including the bytes in the
-/// buffers of asynchronous sequences. It also does so while the buffer of `asInputStream(bufferSize:)` is full.
+/// is not read. The content is held while more than `StreamBacklog.highWater` bytes wait for the handlers, including the bytes
+/// in the buffers of asynchronous sequences. It is also held while the buffer of `asInputStream(bufferSize:)` is full.
 public final class DataStreamRequest: Request, @unchecked Sendable {
     /// Receives the pieces and the end of the stream. An error that it throws for a piece fails and cancels the request; an
     /// error that it throws for the end is ignored.
@@ -153,7 +153,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
         let (file, openFile) = streamState.read { ($0.bodyFile, $0.openFile) }
         if file == nil, openFile == nil { return session.dataTask(with: request) }
-        // If the closure returns nil, the task delivers the content to the request as usual.
+        // Without a file, the task sends the request's body. If the closure returns nil, the request receives the content.
         return session.dataTask(with: request, sending: file, savingInto: openFile ?? { _ in nil })
     }
 
@@ -203,7 +203,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     // MARK: the response before its content
 
-    // The same as in `DataRequest`: Alamofire declares these for both kinds of request.
+    // The same as in `DataRequest`: Alamofire declares these methods for data and stream requests.
 
     /// Calls `handler` on `queue` with each attempt's response. The handler decides whether the content is received. Until it
     /// calls its completion handler, the request receives no content.
@@ -218,7 +218,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
                 _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
             ) -> Void
     ) -> Self {
-        // Swapped, so that the replaced handler is released outside of the lock.
+        // `swap` moves the replaced handler out of the lock, where it is released.
         var newHandler: HTTPResponseHandler? = HTTPResponseHandler(queue: queue, closure: handler)
         streamState.write { swap(&$0.httpResponseHandler, &newHandler) }
         return self
@@ -259,7 +259,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     @preconcurrency
     @discardableResult
     public func saveContent(into open: @escaping @Sendable (_ response: URLResponse) -> FileHandle?) -> Self {
-        // Swapped, so that the replaced closure is released outside of the lock.
+        // `swap` moves the replaced closure out of the lock, where it is released.
         var openFile: (@Sendable (URLResponse) -> FileHandle?)? = open
         streamState.write { swap(&$0.openFile, &openFile) }
         return self

@@ -198,6 +198,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         queue: DispatchQueue = .main,
         completionHandler: @escaping @Sendable (AFDownloadResponse<URL?>) -> Void
     ) -> Self {
+        // There is no serializer, so the closure runs in a step of the request.
         appendSerializer(needsSerializationQueue: false) { _ in
             let result = AFResult<URL?>(value: self.fileURL, error: self.error)
             let response = self.downloadResponse(result, duration: 0)
@@ -259,6 +260,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         let response = downloadResponse(result, duration: duration)
         monitors?.request(self, didParseResponse: response)
         guard case .failure(let error) = result else {
+            // Without a queue, `deliver` calls the handler in the step that ends the pass.
             return completeSerializer { queue.deliver(response, to: completionHandler) }
         }
         // `replacement` is the error that a retrier has put in place of the serializer's, or nil.

@@ -30,7 +30,7 @@ extension Request {
     /// Stores the error of an attempt that fails before it has a task. Ignored once the attempt has a task, or the request was
     /// cancelled or has finished.
     func failAttempt(with error: AFError) {
-        // Swapped, so that the old error is released outside of the lock.
+        // `swap` moves the old error out of the lock, where it is released.
         var error: AFError? = error
         mutableState.write { state in
             if state.machine.mayCreateTask { swap(&state.error, &error) }
@@ -66,6 +66,7 @@ extension Request {
         let firstTaskAction = mutableState.write { state in
             state.urlRequestHandler.flatMap { state.taskActions.enqueue($0.makeCall(with: request)) }
         }
+        // Also returns the monitors, which it reads under the same lock as the next action: that saves acquiring the lock again.
         let monitors = performTaskActions(from: firstTaskAction)
         monitors?.request(self, didCreateURLRequest: request)
         callCURLHandler()
@@ -73,15 +74,18 @@ extension Request {
 
     /// Stores the attempt's task, and resumes, suspends or cancels it as the state requires.
     func didCreateTask(_ task: URLSessionTask) {
+        // If a Swift task on an event loop has created the request, the task prefers connections of that loop.
         if !loopPreference.isNone { task.prefer(loopPreference) }
         let (action, firstTaskAction) = mutableState.write { state -> (RequestMachine.Action, TaskAction?) in
             state.tasks.append(task)
+            // The task answers challenges with this credential, and not with those that the session stores.
             if let credential = state.credential { task.ownCredential = credential }
             let action = state.machine.receive(.taskCreated)
             let taskAction: TaskAction? =
                 switch action {
                 case .resumeTask: .resume(task)
                 case .suspendTask: .suspend(task)
+                // `TaskAction.perform` first resumes the task, because only a resumed task reports its end.
                 case .cancelTask: .cancel(task) { $0.cancel() }
                 // The request has not been resumed: its task waits.
                 default: nil
@@ -94,6 +98,7 @@ extension Request {
             }
             return (action, firstTaskAction)
         }
+        // Returns the monitors, as in `didCreateURLRequest`.
         let monitors = performTaskActions(from: firstTaskAction)
         monitors?.request(self, didCreateTask: task)
         switch action {
@@ -137,15 +142,16 @@ extension Request {
 
     private func reportCompletion(of task: URLSessionTask, with error: AFError?) {
         report(.completedTask(self, task, error))
+        // The request's error, because `error` is nil if the task succeeded and a validator then failed.
         retryOrFinish(self.error)
     }
 
-    /// Sets the number of bytes sent, and of those to send.
+    /// Sets the number of bytes sent, and the number of bytes to send.
     func updateUploadProgress(completed: Int64, total: Int64) {
         publish(mutableState.write { $0.uploadProgress.update(completed: completed, total: total) })
     }
 
-    /// Sets the number of content bytes received, and of those expected.
+    /// Sets the number of content bytes received, and the number expected.
     func updateDownloadProgress(completed: Int64, total: Int64) {
         publish(mutableState.write { $0.downloadProgress.update(completed: completed, total: total) })
     }
@@ -173,6 +179,7 @@ extension Request {
 
     /// Asks the retriers if the attempt has failed, otherwise finishes the request. Called in a step.
     func retryOrFinish(_ error: AFError?) {
+        // Without an error the attempt has succeeded. Without a delegate the session is gone, and nobody can retry.
         guard let error, let delegate else { return finish() }
         switch mutableState.write({ $0.machine.receive(.attemptFailed) }) {
         case .askRetrier(let number):
@@ -187,7 +194,7 @@ extension Request {
                 }
             }
         case .proceed: finish()
-        // The failure is ignored: the attempt has ended before, or the cancellation finishes the request.
+        // `.ignore`: the attempt has ended before, or the cancellation finishes the request.
         default: break
         }
     }

@@ -26,6 +26,7 @@ extension Request {
         let configuration = delegate?.sessionConfiguration
         if let configuration { command.addVersion(of: configuration.lupine, for: url) }
         if let storage = configuration?.urlCredentialStorage {
+            // As in Alamofire, the realm is the host: a command is written before the server has named its realm.
             let space = URLProtectionSpace(
                 host: host, port: url.port ?? 0, protocol: url.scheme, realm: host,
                 authenticationMethod: NSURLAuthenticationMethodHTTPBasic)

@@ -10,10 +10,10 @@ public import LupineLoading
 extension Request {
     // MARK: progress
 
-    /// The progress of sending the body. The same object for the life of the request, updated on the root queue.
+    /// The progress of sending the body: one object for the life of the request, updated on the root queue.
     public var uploadProgress: Progress { progress(of: \.uploadProgress) }
 
-    /// The progress of receiving the content. The same object for the life of the request, updated on the root queue.
+    /// The progress of receiving the content: one object for the life of the request, updated on the root queue.
     public var downloadProgress: Progress { progress(of: \.downloadProgress) }
 
     /// Returns the `Progress` of the upload or the download. Creates it on first use, outside of the lock: the new object becomes
@@ -25,7 +25,8 @@ extension Request {
             let current = mutableState.read { $0[keyPath: direction] }
             if let object = current.object { return object }
             let object = current.makeObject()
-            if mutableState.write({ $0[keyPath: direction].store(object) }) { return object }
+            let isStored = mutableState.write { $0[keyPath: direction].store(object) }
+            if isStored { return object }
         }
     }
 
@@ -36,8 +37,8 @@ extension Request {
     ) -> Self {
         // Creates the object, because a `TransferProgress` with a handler must have one.
         _ = progress(of: direction)
-        // Swapped, so that the replaced handler is released outside of the lock: it may hold the last reference to an object of
-        // the program.
+        // `swap` moves the replaced handler out of the lock, where it is released: it may hold the last reference to an object
+        // of the program.
         var handler: TransferProgress.Handler? = .init(queue: queue, closure: closure)
         mutableState.write { swap(&$0[keyPath: direction].handler, &handler) }
         return self
@@ -128,7 +129,7 @@ extension Request {
     /// replaces the credential.
     @discardableResult
     public func authenticate(with credential: URLCredential) -> Self {
-        // The task's credential is set under the lock, so that concurrent calls set both credentials in the same order.
+        // The task's credential is set under the lock too: concurrent calls thus leave the same credential in request and task.
         mutableState.write { state in
             state.credential = credential
             state.tasks.last?.ownCredential = credential
@@ -166,8 +167,9 @@ extension Request {
 
     // MARK: adapters, retriers, monitors
 
-    // These methods add one member at the end of an existing `Interceptor`. An existing interceptor of another type becomes a
-    // member of a new `Interceptor`. Its place is before an added interceptor, but after an added adapter or retrier.
+    // These methods add one adapter, retrier or interceptor at the end of an existing `Interceptor`. An existing interceptor of
+    // another type becomes a member of a new `Interceptor`. An interceptor that is added follows this member. An adapter or
+    // retrier that is added precedes it, because an `Interceptor` calls its adapters and retriers before its interceptors.
 
     /// Adds an interceptor, to run after the session's and those that the request has.
     @discardableResult
@@ -227,7 +229,7 @@ extension Request {
     public func eventMonitor(_ eventMonitor: any EventMonitor) -> Self {
         while true {
             let existing = mutableState.read { $0.eventMonitor }
-            // Created outside of the lock, because the initializer reads the queues of the program's monitors.
+            // The monitor is created outside of the lock, because the initializer reads the queues of the program's monitors.
             let extended = CompositeEventMonitor(
                 queue: existing?.queue ?? underlyingQueue,
                 monitors: (existing?.monitors ?? []) + [eventMonitor])

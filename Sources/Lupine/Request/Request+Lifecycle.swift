@@ -17,6 +17,7 @@ extension Request {
     ///   - run: The work of the step.
     func performStep(needsRoot: Bool, _ run: @escaping @Sendable () -> Void) {
         let step = Lane.Step(needsRoot: needsRoot, run: run)
+        // `add` returns the lane's next action: run this step, continue on the root queue, or nothing.
         runSteps(mutableState.write { $0.lane.add(step, isOnRoot: false) })
     }
 
@@ -45,7 +46,7 @@ extension Request {
     /// Whether a step is being performed on a thread other than the root queue's.
     private var isRunningOffRoot: Bool { mutableState.read { $0.lane.isRunningOffRoot } }
 
-    /// Reports an event to the monitors. Only for events that are also posted as notifications.
+    /// Reports an event to the monitors. Called only for events that are also posted as notifications.
     ///
     /// An event is deferred if its step runs off the root queue and the only monitor is the one that posts notifications. The
     /// request forwards it together with the step's next event, or alone at the end of the step. This wakes the main queue once
@@ -59,7 +60,8 @@ extension Request {
             else {
                 return (deferred, event, state.eventMonitor)
             }
-            // The combined event, or else the new one, is deferred in place of the old one.
+            // The combined event, or else the new one, is deferred in place of the old one. An old event that could not be
+            // combined is forwarded now.
             let combined = deferred?.event.combined(withNext: event)
             state.deferredEvent = DeferredEvent(event: combined ?? event, monitors: monitors)
             return (combined == nil ? deferred : nil, nil, nil)
@@ -331,7 +333,8 @@ extension Request {
     ///
     /// - Parameter error: The error of the request; nil keeps the present one.
     func finish(error: AFError? = nil) {
-        // Swapped with the old error, and the discarded calls are returned, so that both are released outside of the lock.
+        // The errors are swapped, and the discarded calls are returned. The old error and the calls are thus released outside of
+        // the lock.
         var error = error
         let (beginsPass, _) = mutableState.write { state -> (Bool, SmallArray<Job>) in
             guard state.machine.receive(.finish) == .beginPass else { return (false, []) }
@@ -375,6 +378,7 @@ extension Request {
         if mustWaitForRoot { return enqueueStepOnRoot { self.continuePass() } }
         switch next {
         case .run(let serializer):
+            // The argument says whether the serializer runs in this step.
             if serializer.needsSerializationQueue {
                 serializationQueue.async { serializer.run(false) }
             } else {
@@ -386,8 +390,8 @@ extension Request {
                 monitors?.scheduleDelivery()
                 finishedChain.deliver(toHandlers: true)
             }
-            // Both calls precede the resumption of awaiting Swift tasks: by then the session has released the request (O-5), and
-            // the request has removed its files.
+            // The next two calls precede the resumption of awaiting Swift tasks: by then the session has released the request
+            // (O-5), the request has removed its files, and its last event is on the way to the monitors.
             cleanup()
             forwardDeferredEvent()
             finishedChain?.deliver(toHandlers: false)
@@ -404,6 +408,7 @@ extension Request {
     func retryOrCompleteSerializer(
         dueTo failure: AFError, deliver: @escaping @Sendable (AFError?) -> Void
     ) {
+        // Without a delegate the session is gone, and nobody can retry.
         guard let delegate else { return completeSerializer { deliver(nil) } }
         switch mutableState.write({ $0.machine.receive(.serializerFailed) }) {
         case .askRetrier(let number):

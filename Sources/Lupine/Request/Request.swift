@@ -63,9 +63,11 @@ public class Request: @unchecked Sendable {
         var id: UUID?
         var error: AFError?
         var retryCount = 0
-        /// The `URLRequest`s of all attempts, in order. The next two properties are the tasks and the metrics.
+        /// The `URLRequest`s of all attempts, in order.
         var requests = SmallArray<URLRequest>()
+        /// The tasks of all attempts, in order.
         var tasks = SmallArray<URLSessionTask>()
+        /// The metrics of the tasks, in the same order.
         var metrics = SmallArray<URLSessionTaskMetrics>()
         /// The serializers of the response, and the calls of the response handlers.
         var serializerChain = SerializerChain()
@@ -121,7 +123,8 @@ public class Request: @unchecked Sendable {
         let monitors: CompositeEventMonitor
     }
 
-    /// A closure that runs once. A struct: if a generic lock stored the bare closure, each access would wrap it in another thunk.
+    /// A closure that runs once. The struct avoids a cost: if a generic lock stored the bare closure, each access would wrap it
+    /// in another thunk.
     struct Job: Sendable {
         let run: @Sendable () -> Void
     }
@@ -195,7 +198,7 @@ public class Request: @unchecked Sendable {
     public internal(set) var error: AFError? {
         get { mutableState.read { $0.error } }
         set {
-            // Swapped, so that the old error is released outside of the lock: it may hold objects of the program.
+            // `swap` moves the old error out of the lock, where it is released: it may hold objects of the program.
             var error = newValue
             mutableState.write { swap(&$0.error, &error) }
         }
@@ -299,7 +302,7 @@ public class Request: @unchecked Sendable {
     func mayStartOnAnyThread(in session: Session) -> Bool { false }
 
     /// Makes the tasks ask the request before they store a response in the cache. Called when a handler is added that decides
-    /// about this.
+    /// whether to store a response.
     func askBeforeStoring() { for task in tasks { task.storesWithoutAsking = false } }
 
     /// Discards the results of an attempt before the next one begins.
@@ -333,7 +336,7 @@ public class Request: @unchecked Sendable {
     }
 }
 
-/// Requests are compared by identity, which is equivalent to comparing their `id`.
+/// Requests are compared as objects, which is equivalent to comparing their `id`.
 extension Request: Hashable {
     public static func == (left: Request, right: Request) -> Bool { left === right }
 

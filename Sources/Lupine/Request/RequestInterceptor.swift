@@ -61,7 +61,8 @@ public protocol RequestRetrier: Sendable {
         completion: @escaping @Sendable (RetryResult) -> Void)
 }
 
-/// Adapts requests and decides about retries. Both methods are optional: by default, requests are neither changed nor retried.
+/// Adapts requests and decides about retries. `adapt` and `retry` are optional: by default, requests are not changed and not
+/// retried.
 public protocol RequestInterceptor: RequestAdapter, RequestRetrier {}
 
 extension RequestInterceptor {

@@ -18,7 +18,7 @@ struct RequestMachine: Equatable {
         case preparing
         /// The attempt has a task, which has not ended.
         case loading
-        /// A retrier decides whether to retry. The number identifies the question to it, so that late answers are recognized.
+        /// A retrier decides whether to retry. The number identifies the question to the retrier: a late answer has another one.
         case retrierDeciding(Int)
         /// A retrier has granted a retry, which has not begun.
         case retryPending
@@ -55,9 +55,9 @@ struct RequestMachine: Equatable {
         case beginFirstAttempt
         /// The attempt's task was created.
         case taskCreated
-        /// The attempt has failed. The machine may answer `askRetrier`.
+        /// The attempt has failed. The machine may return `askRetrier`.
         case attemptFailed
-        /// A serializer has failed. The machine may answer `askRetrier`.
+        /// A serializer has failed. The machine may return `askRetrier`.
         case serializerFailed
         /// The retrier grants a retry. As in the next two cases, the number is that of the question.
         case retryGranted(Int)
@@ -171,7 +171,7 @@ struct RequestMachine: Equatable {
     }
 
     /// Begins a pass, unless one is running: that pass continues, and its remaining serializers find the error. Does
-    /// nothing while a task is loading either: that task is about to report its end.
+    /// nothing while a task is loading: that task is about to report its end.
     private mutating func finishCancellation() -> Action {
         switch phase {
         case .idle, .preparing, .retrierDeciding, .retryPending:
@@ -210,6 +210,7 @@ struct RequestMachine: Equatable {
         guard phase == .preparing else { return .cancelTask }
         phase = .loading
         switch state {
+        // With eager setup, the task is created before the request is resumed: it waits.
         case .initialized, .finished: return .accept
         case .resumed: return .resumeTask
         case .suspended: return .suspendTask

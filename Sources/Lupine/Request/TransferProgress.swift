@@ -28,7 +28,7 @@ struct TransferProgress {
             }
             if wasEnqueued { return }
             queue.async { [self] in
-                // Reset before the call: a change during the call needs another call, because the handler may not see it.
+                // The flag is reset before the call: a change during the call needs another one, as the handler may not see it.
                 isCallEnqueued.write(false)
                 closure(object)
             }
@@ -83,7 +83,7 @@ struct TransferProgress {
         return Change(object: object, total: total, completed: completed, handler: handler)
     }
 
-    /// Sets both counts to zero. Returns the change to publish, which calls no handler, or nil if there is no object.
+    /// Sets `total` and `completed` to zero. Returns the change to publish, which calls no handler, or nil if there is no object.
     mutating func reset() -> Change? {
         total = 0
         completed = 0

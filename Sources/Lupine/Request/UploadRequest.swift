@@ -61,7 +61,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     public var uploadable: Uploadable? {
         get { uploadState.read { $0.uploadable } }
         set {
-            // Swapped, so that the old value is released outside of the lock: it may be a stream of the program.
+            // `swap` moves the old value out of the lock, where it is released: it may be a stream of the program.
             var new = newValue
             uploadState.write { state in
                 if case .file(let url, shouldRemove: true) = new { state.temporaryFiles.insert(url) }

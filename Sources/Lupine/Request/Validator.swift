@@ -36,6 +36,7 @@ extension Request {
                     or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
             }
             validator.report(request, response, result)
+            // The error is also set if the validator, which is the program's code, has cancelled the request.
             if self.error != nil { return }
         }
     }

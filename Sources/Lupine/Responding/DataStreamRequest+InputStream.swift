@@ -16,6 +16,7 @@ extension DataStreamRequest {
     /// - Returns: The stream; never nil.
     public func asInputStream(bufferSize: Int = 1024) -> InputStream? {
         let feed = ContentFeed(capacity: bufferSize) { [weak self] in
+            // The reader has made room in a full buffer, so the task's content may be released.
             guard let self else { return }
             apply(streamState.write { $0.holdOrRelease() })
         }
@@ -26,6 +27,7 @@ extension DataStreamRequest {
             if state.hasContentEnded { return (feed, nil) }
             let previousFeed = state.feed
             state.feed = feed
+            // The previous feed may have been full. The new one is empty.
             return (previousFeed, state.holdOrRelease())
         }
         apply(holdDecision)

@@ -70,8 +70,8 @@ extension DownloadRequest {
     }
 
     /// Whether a response with status 416 shows that the resumed download was already complete. Its `Content-Range` field, `bytes
-    /// */length`, states the length of the content (RFC 9110 §15.5.17), which is then the number of bytes received before. Such a
-    /// response is not validated further, because its content type is not that of the file.
+    /// */length`, states the length of the content (RFC 9110 §15.5.17), which is then the number of bytes received before. A
+    /// response that shows this is not validated further, because its content type is not that of the file.
     private func isAlreadyComplete(accordingTo response: HTTPURLResponse) -> Bool {
         guard response.statusCode == 416, case .resumeData(let data) = downloadable,
             let receivedCount = ResumeData(data)?.received,

@@ -80,6 +80,7 @@ struct Lane {
     mutating func beganOnRoot() -> Action {
         guard state == .movingToRoot else { return .none }
         state = .running(onRoot: true)
+        // No step has returned here, but the choice of the next step is the same.
         return stepReturned()
     }
 }

@@ -41,6 +41,7 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
     func asURLRequest() throws -> URLRequest {
         assertNoLockIsHeld()
         var urlRequest = try request.asURLRequest()
+        // The content type may be read during the encoding too, so it does not matter whether this call is nested in it.
         let contentType = section.run { _ in form.contentType }
         urlRequest.headers.update(name: "Content-Type", value: contentType)
         return urlRequest

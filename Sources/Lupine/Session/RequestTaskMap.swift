@@ -15,9 +15,9 @@ struct RequestTaskMap {
         var hasMetrics = false
     }
 
-    /// The pairs by the identity of the task.
+    /// The pairs by the object identifier of the task.
     private var entries: [ObjectIdentifier: Entry] = [:]
-    /// The task of each pair by the identity of the request.
+    /// The task of each pair by the object identifier of the request.
     private var tasks: [ObjectIdentifier: URLSessionTask] = [:]
 
     /// The requests of all pairs.
@@ -80,7 +80,7 @@ struct RequestTaskMap {
         return entries.count
     }
 
-    /// The number of pairs that wait for events.
+    /// The number of pairs that wait for events. All pairs do: a pair is removed when both events have arrived.
     var eventCount: Int { count }
     /// Whether there is no pair.
     var isEmpty: Bool { count == 0 }

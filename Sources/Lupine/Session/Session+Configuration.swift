@@ -37,7 +37,8 @@ extension Session {
     ) {
         precondition(
             configuration.identifier == nil, "background configurations cannot be used with a Session")
-        // A new serial queue that targets `rootQueue`, because the program's queue may be concurrent. The main queue is serial.
+        // The session uses a new serial queue that targets `rootQueue`, because the program's queue may be concurrent. The main
+        // queue is serial.
         let serialRootQueue =
             rootQueue.isSame(as: .main)
             ? rootQueue : DispatchQueue(label: rootQueue.label, target: rootQueue)

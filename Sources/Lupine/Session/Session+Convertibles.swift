@@ -3,8 +3,8 @@
 internal import Foundation
 internal import LupineLoading
 
-// The convertibles, values that each attempt converts to a `URLRequest`, of requests that are created from a URL, a method and
-// header fields; and the creation of downloads and uploads.
+// The convertibles of requests that are created from a URL, a method and header fields: each attempt converts its convertible to
+// a `URLRequest`. This file also creates downloads and uploads.
 
 /// A `URLRequestConvertible` that the library defines.
 protocol LibraryConvertible: URLRequestConvertible {
@@ -13,8 +13,8 @@ protocol LibraryConvertible: URLRequestConvertible {
 }
 
 extension Session {
-    /// Creates a `URLRequest` from its parts and a dictionary of parameters. A class, because most requests use it, and a cast to
-    /// a class copies nothing.
+    /// Creates a `URLRequest` from its parts and a dictionary of parameters. It is a class, because most requests use it, and a
+    /// cast to a class copies nothing.
     final class RequestConvertible: LibraryConvertible {
         private let url: any URLConvertible
         private let method: HTTPMethod
@@ -94,7 +94,7 @@ extension Session {
         var callsProgramCode: Bool { Session.isOfProgramType(url) || requestModifier != nil }
     }
 
-    /// Whether the type of the URL may be the program's, so that the conversion calls the program's code.
+    /// Whether the URL is neither a `String` nor a `URL`. Its type may then be the program's, and the conversion calls its code.
     private static func isOfProgramType(_ url: any URLConvertible) -> Bool {
         type(of: url) != String.self && type(of: url) != URL.self
     }

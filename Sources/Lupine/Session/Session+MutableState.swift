@@ -7,7 +7,7 @@ extension Session {
         var activeRequests: Set<Request> = []
         /// The active requests and their latest tasks.
         var requestTaskMap = RequestTaskMap()
-        /// The calls that report the completion of tasks whose metrics have not arrived, by the task's identity.
+        /// The calls that report the completion of tasks whose metrics have not arrived, by the task's object identifier.
         var waitingCompletions: [ObjectIdentifier: Request.Job] = [:]
     }
 }

@@ -39,11 +39,13 @@ extension Session: RequestDelegate {
 
     /// Starts the request's next attempt after a delay in seconds, unless the session has been deallocated by then.
     public func retryRequest(_ request: Request, withDelay timeDelay: TimeInterval?) {
-        // Weak, because the timer retains the closure during the delay, and must keep neither the session nor the request alive.
+        // The references are weak: the timer retains the closure during the delay, and must not keep session and request alive.
         let retry = { @Sendable [weak self, weak request] in
             guard let self, let request else { return }
             request.performStepOnRoot {
-                if request.prepareForRetry() { self.performAttempt(of: request) }
+                // False if the request was cancelled during the delay.
+                let hasBegun = request.prepareForRetry()
+                if hasBegun { self.performAttempt(of: request) }
             }
         }
         // Usually the request is active. It is not if it had finished, and a handler that was added later causes the retry.

@@ -26,10 +26,12 @@ extension Session {
     /// Sets up an attempt that has begun. Called in a step of the request.
     func performAttempt(of request: Request) {
         mutableState.write { _ = $0.activeRequests.insert(request) }
+        // Records whether this attempt can do without code of the program.
         request.checkForProgramCode(of: self)
         switch request.preparation {
         case .conversion(let convertible, let upload):
-            // An attempt without code of the program does not leave its step.
+            // An attempt without code of the program does not leave its step. A request queue that the program has chosen is
+            // used for every request.
             let needsRequestQueue =
                 upload != nil || !ownsRequestQueue || adapter(for: request) != nil
                 || Self.callsProgramCode(toConvert: convertible)
@@ -47,7 +49,7 @@ extension Session {
     }
 
     /// Converts the request and calls the adapters (1 to 3 of S-20). Runs on the request queue, or in the request's present step
-    /// if neither calls code of the program.
+    /// if there is no adapter and the conversion calls no code of the program.
     ///
     /// - Parameters:
     ///   - request: The request.
@@ -166,6 +168,7 @@ extension Session {
     private static func callsProgramCode(toConvert convertible: any URLRequestConvertible) -> Bool {
         // The class that most requests use is tried first, because a cast to a class needs no lookup of a conformance.
         if let convertible = convertible as? RequestConvertible { return convertible.callsProgramCode }
+        // A convertible that the library does not define is the program's code.
         return (convertible as? any LibraryConvertible)?.callsProgramCode ?? true
     }
 

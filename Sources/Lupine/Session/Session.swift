@@ -129,7 +129,8 @@ open class Session: @unchecked Sendable {
                 request.performStepOnRoot { request.finish(error: .sessionDeinitialized) }
             }
         }
-        if !delegate.runOnInvalidation(finishRequests) { rootQueue.async(execute: finishRequests) }
+        let runsOnInvalidation = delegate.runOnInvalidation(finishRequests)
+        if !runsOnInvalidation { rootQueue.async(execute: finishRequests) }
         session.invalidateAndCancel()
     }
 
@@ -451,8 +452,7 @@ open class Session: @unchecked Sendable {
 
     // MARK: web sockets
 
-    // `configuration` holds the subprotocol, the message limit and the ping interval. The URL scheme may be `ws`, `wss`, `http`
-    // or `https`.
+    // `configuration` holds the subprotocol, message limit and ping interval. The URL scheme is `ws`, `wss`, `http` or `https`.
 
     /// Creates a request that opens a WebSocket connection.
     open func webSocketRequest(

@@ -6,7 +6,7 @@ internal import LupineLoading
 // The answers to authentication challenges.
 
 extension SessionDelegate {
-    /// Answers a challenge with the request's credential, with a stored identity, or with the result of a trust evaluator.
+    /// Answers a challenge with the request's credential, with a stored client identity, or with the result of a trust evaluator.
     func answer(
         _ challenge: URLAuthenticationChallenge, of task: URLSessionTask, in session: URLSession,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -46,6 +46,7 @@ extension SessionDelegate {
                 return completionHandler(.performDefaultHandling, nil)
             }
             assertNoLockIsHeld()
+            // An evaluator may block, which an event loop must not do.
             assertNotOnLoop()
             try evaluator.evaluate(trust, forHost: space.host)
             completionHandler(.useCredential, URLCredential(trust: trust))

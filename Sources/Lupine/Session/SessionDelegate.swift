@@ -11,9 +11,10 @@ public import LupineLoading
 /// Methods that the library does not need are implemented too, so that they can be overridden: a subclass cannot add a method for
 /// which the protocol has a default implementation. Each of them does what the default does.
 ///
-/// Methods with a completion handler also have an asynchronous form. A subclass overrides either form: an override of the
-/// asynchronous form replaces what this class does, and an override of the completion handler form takes precedence over both.
-/// Where there is no subclass, the completion handler form answers directly, which saves a Swift task.
+/// Methods with a completion handler also have an asynchronous form. A subclass overrides one of the two. An override of the
+/// asynchronous form replaces what this class does. An override of the completion handler form comes first: the asynchronous form
+/// is then called only if the override calls `super`. Without a subclass, the completion handler form answers directly, which
+/// saves a Swift task.
 ///
 /// `@unchecked Sendable`, because the compiler cannot check a class that can be subclassed. All mutable state is in `state`.
 open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate,
@@ -119,6 +120,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
             return DefaultImplementations.shared.urlSession(
                 session, didReceive: challenge, completionHandler: completionHandler)
         }
+        // Calls the asynchronous form in a Swift task. Here and in the methods below, cancelling the `URLSessionTask` cancels
+        // that Swift task. Nil stands for a challenge about a connection, which belongs to no `URLSessionTask`.
         session.callAsyncForm(for: nil) {
             await self.urlSession(session, didReceive: challenge)
         } completion: {
@@ -159,7 +162,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         await DefaultImplementations.shared.urlSession(session, task: task, willBeginDelayedRequest: request)
     }
 
-    /// Answers a challenge with the request's credential, with a stored identity, or with the result of the host's trust
+    /// Answers a challenge with the request's credential, with a stored client identity, or with the result of the host's trust
     /// evaluator.
     ///
     /// If an override answers with a user name and password, only this task uses them. Credentials for the whole session belong
@@ -180,6 +183,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        // Calls the closure on the delegate queue, and waits until it calls `reply` or the Swift task is cancelled.
         let answer = await session.awaitAnswer(
             orWhenCancelled: ChallengeReply(.cancelAuthenticationChallenge, nil)
         ) { reply in

@@ -52,14 +52,14 @@ extension Session: SessionStateProvider {
     func credential(for task: URLSessionTask, in space: URLProtectionSpace) -> URLCredential? {
         // The request's credential is for the server that the program named, not for a server to which a redirect leads. After a
         // redirect to another origin, the request's client identity is not used again, even if a later redirect leads back. The
-        // same rule holds for the configuration's identity (U-10.5).
+        // same rule holds for the configuration's client identity (U-10.5).
         let asksForIdentity = space.authenticationMethod == NSURLAuthenticationMethodClientCertificate
         let mayUseCredential =
             space.isOfServer(at: task.originalRequest?.url) && (!asksForIdentity || !task.hasLeftOrigin)
         if mayUseCredential, let credential = request(for: task)?.credential { return credential }
-        // The storage is searched only for identities here. The loading system itself looks up user names and passwords: it knows
-        // whether the task has its own, and which proxies may receive them. A stored identity is not used for a request with its
-        // own credential, nor after a redirect to another origin.
+        // The storage is searched only for client identities here. The loading system itself looks up user names and passwords:
+        // it knows whether the task has its own, and which proxies may receive them. A stored identity is not used for a request
+        // with its own credential, nor after a redirect to another origin.
         guard asksForIdentity, !task.hasLeftOrigin, request(for: task)?.credential == nil else { return nil }
         return session.configuration.urlCredentialStorage?.defaultCredential(for: space)
     }

@@ -52,7 +52,8 @@ struct PingSchedule: Equatable {
             phase = .awaitingPong(number: number)
             return .sendPing(number: number)
         case .pongReceived(let number):
-            return phase == .awaitingPong(number: number) ? scheduleNext() : .none
+            guard phase == .awaitingPong(number: number) else { return .none }
+            return scheduleNext()
         case .pingFailed(let number):
             if phase == .awaitingPong(number: number) { phase = .idle }
             return .none

@@ -119,8 +119,8 @@ extension WebSocketRequest {
         queue.async { handler(Event(request: self, kind: kind)) }
     }
 
-    /// Calls the handler on `queue` with an event, unless the request has been cancelled by then. In both cases removes `weight`
-    /// from the backlog.
+    /// Calls the handler on `queue` with an event, unless the request has been cancelled by then. Removes `weight` from the
+    /// backlog, even if the handler is not called.
     private func deliverUnlessCancelled<Success: Sendable, Failure: Error>(
         _ kind: Event<Success, Failure>.Kind, weighing weight: Int = 0,
         to handler: @escaping @Sendable (Event<Success, Failure>) -> Void, on queue: DispatchQueue

@@ -130,8 +130,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
 
     override var preparation: Preparation { .conversion(convertible, upload: nil) }
 
-    /// Returns a new task. Starts receiving from it, and sends the messages that wait for a task. Does neither if the
-    /// `URLSession` was invalidated, so that it does not admit the task.
+    /// Returns a new task. Starts receiving from it, and sends the messages that wait for a task. If the `URLSession` was
+    /// invalidated and therefore does not admit the task, only returns the task.
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
         let task = session.webSocketTask(with: handshakeRequest(request))
         if task.isUnadmitted { return task }
@@ -222,7 +222,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         updatePingSchedule(.stopped)
         // `close` does not set `deliversOnlyCompletion`: after it, handlers still receive the messages and the close of the
         // server.
-        if cancel(with: .explicitlyCancelled) != .ignore {
+        let wasCancelledNow = cancel(with: .explicitlyCancelled) != .ignore
+        if wasCancelledNow {
             socketState.write { $0.deliversOnlyCompletion = true }
         }
         return self
@@ -298,11 +299,11 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         _ message: URLSessionWebSocketTask.Message, queue: DispatchQueue = .main,
         completionHandler: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
-        let message = OutgoingMessage(message: message, queue: queue, completionHandler: completionHandler)
-        if isCancelled || isFinished { return message.fail(with: .explicitlyCancelled) }
+        let outgoing = OutgoingMessage(message: message, queue: queue, completionHandler: completionHandler)
+        if isCancelled || isFinished { return outgoing.fail(with: .explicitlyCancelled) }
         // The state of the task is read outside the lock, and the decision is made under the lock. If there is another task by
-        // then, both are repeated. The first pass examines no task: it stores the message if there is no task, or else finds out
-        // which task there is.
+        // then, the loop reads its state and decides again. The first iteration examines no task: it stores the message if there
+        // is no task, or else finds out which task there is.
         var examinedTask: URLSessionWebSocketTask?
         while true {
             let canSend = examinedTask.map { $0.state != .completed } ?? false
@@ -310,14 +311,15 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
                 if state.hasEnded { return .refuse }
                 guard state.task === examinedTask else { return .repeatDecision(state.task) }
                 if canSend, let examinedTask {
-                    return .accept(state.actions.enqueue(.send(message, through: examinedTask)))
+                    return .accept(state.actions.enqueue(.send(outgoing, through: examinedTask)))
                 }
-                state.unsentMessages.append(message)
+                // There is no task, or it has completed: the message waits for the task of an attempt that follows.
+                state.unsentMessages.append(outgoing)
                 return .accept(nil)
             }
             switch decision {
             case .accept(let action): return perform(action)
-            case .refuse: return message.fail(with: .explicitlyCancelled)
+            case .refuse: return outgoing.fail(with: .explicitlyCancelled)
             case .repeatDecision(let task): examinedTask = task
             }
         }

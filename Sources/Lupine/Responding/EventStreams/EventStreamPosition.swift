@@ -27,7 +27,7 @@ public final class EventStreamPosition: RequestAdapter, Sendable {
     /// The identifier of the last event that was read; empty when no event had one.
     public var lastEventID: String { state.read { $0.lastEventID } }
 
-    /// The delay in seconds that the stream asks clients to wait before they reconnect; nil when it has not sent one.
+    /// The delay in seconds before a reconnection, as the stream has sent it; nil when it has not sent one.
     public var reconnectionTime: TimeInterval? { state.read { $0.reconnectionTime } }
 
     /// Sets `Last-Event-ID`, unless the identifier is empty or not a valid field value.

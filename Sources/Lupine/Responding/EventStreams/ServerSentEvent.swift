@@ -10,7 +10,7 @@ public struct ServerSentEvent: Hashable, Sendable {
     public let data: String
     /// The latest identifier that the stream has sent, after which a later request can continue; empty if it has sent none.
     public let lastEventID: String
-    /// The delay in seconds that the stream asks clients to wait before they reconnect; nil when it has not sent one.
+    /// The delay in seconds before a reconnection, as the stream has sent it; nil when it has not sent one.
     public let reconnectionTime: TimeInterval?
 
     /// Creates an event.

@@ -118,6 +118,7 @@ package struct ServerSentEventsReader: DataStreamReader {
             type = ""
             isSkipping = false
         }
+        // Also removes the identifier of a skipped event, which is ignored.
         let identifier = eventID.take()
         if isSkipping { return nil }
         // Compares identifiers only if the event has an `id`. Otherwise a server could cause many comparisons of long identifiers

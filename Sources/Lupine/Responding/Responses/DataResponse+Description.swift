@@ -11,6 +11,7 @@ extension DataResponse: CustomDebugStringConvertible {
     public var debugDescription: String {
         var description = ResponseDescription()
         guard let request else {
+            // Nil is shown as `None`.
             description.add("Request", nil)
             description.add("Result", "\(result)")
             return description.text

@@ -13,6 +13,7 @@ extension DownloadResponse: CustomDebugStringConvertible {
     public var debugDescription: String {
         var description = ResponseDescription()
         guard let request else {
+            // Nil is shown as `None`.
             description.add("Request", nil)
             description.add("Result", "\(result)")
             return description.text

@@ -15,7 +15,9 @@ enum DownloadedContent {
     static func read(_ file: URL, of source: URL?) throws -> Data {
         let handle = try FileHandle(forReadingFrom: file)
         defer { try? handle.close() }
-        guard try handle.seekToEnd() <= UInt64(limit.bytes) else { throw limit.error(of: source) }
+        // The offset of the end is the length of the file.
+        let length = try handle.seekToEnd()
+        guard length <= UInt64(limit.bytes) else { throw limit.error(of: source) }
         return try Data(contentsOf: file)
     }
 }

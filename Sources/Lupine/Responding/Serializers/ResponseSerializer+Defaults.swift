@@ -73,6 +73,7 @@ extension DownloadResponseSerializerProtocol where Self: DataResponseSerializerP
         do {
             data = try DownloadedContent.read(fileURL, of: response?.url)
         } catch let error as URLError where error.code == .dataLengthExceedsMaximum {
+            // The file can be read, but it is longer than the limit.
             throw AFError.responseSerializationFailed(reason: .customSerializationFailed(error: error))
         } catch {
             throw AFError.responseSerializationFailed(reason: .inputFileReadFailed(at: fileURL))

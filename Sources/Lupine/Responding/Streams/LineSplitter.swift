@@ -71,6 +71,7 @@ struct LineSplitter: Sendable {
     /// Ends the stream. If its last line has no line ending, calls `body` with that line.
     mutating func finish(_ body: (Line) -> Void) {
         if !unfinishedLine.isEmpty { endLine(body) }
+        // A last line that is being skipped has been reported as too long.
         isSkipping = false
     }
 

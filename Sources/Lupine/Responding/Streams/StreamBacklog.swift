@@ -14,20 +14,24 @@ struct StreamBacklog {
     /// counts for more than its bytes, because it takes memory and time apart from its content.
     static func weight(of bytes: Int) -> Int { bytes == 0 ? 0 : max(bytes, highWater / maximumPieces) }
 
-    /// The number of bytes that wait, as counted by `weight(of:)`.
+    /// The sum of the weights of the bytes that wait.
     private(set) var count = 0
     /// Whether too many bytes wait, so that the request has to pause the transfer.
     private(set) var isFull = false
 
     /// Adds bytes that wait for a handler.
-    mutating func add(_ bytes: Int) {
-        count += bytes
+    ///
+    /// - Parameter weight: The number of bytes for which they count. The caller chooses it: `weight(of:)` for a piece of content.
+    mutating func add(_ weight: Int) {
+        count += weight
         if count > Self.highWater { isFull = true }
     }
 
     /// Removes bytes that a handler has processed.
-    mutating func remove(_ bytes: Int) {
-        count -= bytes
+    ///
+    /// - Parameter weight: The weight with which they were added.
+    mutating func remove(_ weight: Int) {
+        count -= weight
         if count <= Self.lowWater { isFull = false }
     }
 }
