@@ -327,6 +327,7 @@ struct HopMachine: Sendable {
     private mutating func applyToQuestion(_ decision: ResponseDecision) -> Actions {
         guard case .asking(let hopEnd) = state else { return Actions() }
         switch (decision, hopEnd) {
+        // The state stays `asking`: the driver has the next question for the client.
         case (.ask, _): return Actions(.ask)
         case (.deliver, nil):
             state = .delivering
@@ -360,6 +361,7 @@ struct HopMachine: Sendable {
             if let error = hopEnd.error as? URLError, error.code == .timedOut { return end(error) }
             state = .asking(hopEnd)
             return Actions()
+        // An error of the hop does not matter after this, because its content was not wanted.
         case .discarding(then: .prepareHop): return prepare()
         case .discarding(then: .deliverCached):
             state = .deliveringCached
@@ -387,6 +389,7 @@ struct HopMachine: Sendable {
             state = .asking(hopEnd)
             return Actions(.ask)
         case .refusedByProxy(.fail(let error)): return end(error)
+        // Only `endLoad` occurs here: a refused tunnel has no response to deliver, and a hop without a response nothing to store.
         case .refusedByProxy(.deliver), .refusedByProxy(.deliverWithoutContent),
             .refusedByProxy(.deliverCached), .endLoad, .storable:
             return end(hopEnd.error)
