@@ -100,7 +100,7 @@ extension TaskDriver {
     ///   - request: The request that the client has answered with.
     ///   - proposal: The request that `RedirectRule` has proposed; nil for the redirect of a program's `URLProtocol`.
     private func followRedirect(to request: URLRequest, proposal: RedirectRule.Proposal?) {
-        // Without a proposal, body and method count as kept, so that the next hop sends the task's body again.
+        // Without a proposal, body and method count as kept, so that the source of the body stays the same.
         let keepsBody = proposal?.keepsBody ?? true
         // False if the client has changed the method of the proposed request.
         let keepsMethod = request.httpMethod == (proposal?.request ?? request).httpMethod

@@ -300,7 +300,7 @@ extension TaskDriver: HopLoadClient {
         guard inputs.usesNetwork else { return .program }
         // Without evidence, the connection did not use TLS.
         guard let evidence = hop.evidence else {
-            // Nil for a direct connection, which has no proxy.
+            // Nil for a direct connection without the engine's `connectionOverrides`.
             guard let route = requester?.route else { return .plain }
             let responseRoute = context.engine.cacheRouteOfResponse(
                 lookedUpWith: route, to: inputs.visibleRequest.url)

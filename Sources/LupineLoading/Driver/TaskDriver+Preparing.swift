@@ -298,8 +298,8 @@ extension TaskDriver {
             for: prepared.sentRequest, configuration: policy, entry: entry, at: context.clock.date())
         {
         case .use(let entry):
-            // Swapped below, so that the previous values are released outside of the lock. Nothing is sent, so `sentRequest` becomes
-            // the visible request. Otherwise it would be the request of an earlier hop.
+            // Swapped below, so that the previous values are released outside of the lock. Nothing is sent, so the visible
+            // request also takes the place of `sentRequest`, which is that of an earlier hop.
             var (sentRequest, visibleRequest, cacheUse) = (
                 prepared.visibleRequest, prepared.visibleRequest, CacheUse(deliveredEntry: entry)
             )

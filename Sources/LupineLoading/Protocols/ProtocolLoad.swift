@@ -137,6 +137,7 @@ final class ProtocolLoad: HopLoad {
         state.withLock { _ = $0.openChallenges.insert(ObjectIdentifier(challenge)) }
         enqueue(
             .challenge(challenge) { [self] disposition, credential in
+                // False if the instance has cancelled the challenge, or the load has ended.
                 guard removeOpenChallenge(challenge) else { return }
                 context.run { Self.answer(challenge, disposition, credential) }
             })

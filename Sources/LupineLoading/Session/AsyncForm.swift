@@ -109,6 +109,7 @@ extension URLSession {
         let reply = PendingReply<Answer>()
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
+                // False if the Swift task was cancelled before, so that the answer is set.
                 let mustCallMethod = reply.resumeWhenSet(continuation)
                 if mustCallMethod { core.queue.add { method { reply.set($0) } } }
             }
@@ -159,6 +160,7 @@ extension TaskCore {
     /// Stores the Swift task in which the delegate answers a question of this task, so that both are cancelled together.
     func recordAsyncForm(_ swiftTask: Task<Void, Never>) {
         let isAsking = state.withLock { state in
+            // Stored only while the question is open, because an answered question needs no cancellation.
             if state.delivery.isAsking { state.asyncAnswerTasks.append(swiftTask) }
             return state.delivery.isAsking
         }

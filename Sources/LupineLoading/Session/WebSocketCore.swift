@@ -221,6 +221,7 @@ final class WebSocketCore: WebSocketOwner {
     /// Ends the WebSocket at once, without a closing handshake. Waiting handlers get `error`. Has no effect after the end.
     func abort(_ error: any Error) {
         // Does not add a command, because commands wait while the task is suspended.
+        // `end` returns the phase before the end. If it was not `open`, there is no driver to abort.
         guard case .open(let loop, let driver) = end(error, reporting: nil) else { return }
         // The result is false if the loop has ended; then its connections are closed.
         _ = loop.execute { driver.value.abort() }
@@ -260,6 +261,7 @@ final class WebSocketCore: WebSocketOwner {
     /// The driver has received a message. Returns whether the driver is to deliver further messages.
     func webSocketReceived(_ message: WebSocketMessage) -> Demand {
         let (demand, canDeliver) = state.withLock { state -> (Demand, Bool) in
+            // A message that arrives after the end is ignored.
             if case .ended = state.phase { return (.more, false) }
             let isQueueFull =
                 state.messageBytes > max(state.messageLimit, Self.dropBytes)
@@ -303,9 +305,13 @@ final class WebSocketCore: WebSocketOwner {
     func webSocketEnded(_ outcome: WebSocketClosing.Outcome, _ error: TransportError?) {
         switch outcome {
         case .peerClosed(let frame), .locallyClosed(let frame, answer: _):
-            let closeStatus = Self.closeStatus(of: frame)
-            state.withLock { if !$0.isClosing { $0.closeStatus = closeStatus } }
-            end(Self.connectionLost(nil), reporting: .closed(self.closeStatus))
+            let receivedStatus = Self.closeStatus(of: frame)
+            // If this side has started the closing handshake, its own status stays.
+            let finalStatus = state.withLock { state in
+                if !state.isClosing { state.closeStatus = receivedStatus }
+                return state.closeStatus
+            }
+            end(Self.connectionLost(nil), reporting: .closed(finalStatus))
         case .failed(.messageTooBig):
             let error = NSError(domain: NSPOSIXErrorDomain, code: Int(POSIXErrorCode.EMSGSIZE.rawValue))
             end(error, reporting: .failed(error))
