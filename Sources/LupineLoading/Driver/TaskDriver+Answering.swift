@@ -198,6 +198,7 @@ extension TaskDriver {
         while true {
             switch state.withLock({ Self.nextDeliveryAction(&$0) }) {
             case .end: return handle(.cachedResponseDelivered)
+            // The resource time-out limits the pause. If the load has ended, this has no effect.
             case .wait: return setAlarm()
             case .deliver(let data):
                 switch client.driverReceivedContent(data) {

@@ -20,6 +20,7 @@ extension URLSessionDelegate {
         } completion: {
             completionHandler($0.0, $0.1)
         } ifMissing: {
+            // A delegate without methods for challenges does not decide whether servers are trusted.
             ChallengeMethods.recordMissing(.session, in: type(of: self))
             completionHandler(.performDefaultHandling, URLCredential.notImplemented)
         }

@@ -174,6 +174,7 @@ final class WebSocketCore: WebSocketOwner {
     /// - Returns: False if there is no open connection.
     func close(_ code: URLSessionWebSocketTask.CloseCode, reason: Data?) -> Bool {
         let reason = reason.map { Self.validUTF8(Array($0)) } ?? []
+        // `WebSocketCloseFrame` throws for a code that must not be sent.
         let frame =
             (try? WebSocketCloseFrame(WebSocketCloseCode(rawValue: UInt16(code.rawValue)), reason: reason))
             ?? .empty
@@ -305,10 +306,11 @@ final class WebSocketCore: WebSocketOwner {
     func webSocketEnded(_ outcome: WebSocketClosing.Outcome, _ error: TransportError?) {
         switch outcome {
         case .peerClosed(let frame), .locallyClosed(let frame, answer: _):
-            let receivedStatus = Self.closeStatus(of: frame)
-            // If this side has started the closing handshake, its own status stays.
+            // `frame` is the first close frame: that of the peer, or that of this side. If the program has closed the connection,
+            // the status that it has passed stays.
+            let frameStatus = Self.closeStatus(of: frame)
             let finalStatus = state.withLock { state in
-                if !state.isClosing { state.closeStatus = receivedStatus }
+                if !state.isClosing { state.closeStatus = frameStatus }
                 return state.closeStatus
             }
             end(Self.connectionLost(nil), reporting: .closed(finalStatus))
@@ -428,6 +430,7 @@ final class WebSocketCore: WebSocketOwner {
 
     /// Performs the queued commands. Spreads them over several turns of the loop if they are many.
     private func drain(into driver: WebSocketDriver, on loop: EventLoop) {
+        // The closure returns false to end the repetition.
         loop.repeatAcrossTurns { [self] in
             guard let command = nextCommand() else { return false }
             perform(command, on: driver)

@@ -298,8 +298,8 @@ extension TaskCore.State {
             loadFactory: loadFactory.take(), load: load.take())
     }
 
-    /// Removes and returns the session, the delegates and the sink of a completed task. The sink is removed because it may retain
-    /// an object that retains the task. Returns nil if they have been removed before.
+    /// Removes and returns the session, the delegates and the sink of a completed task. The sink is replaced by one without
+    /// state, because it may retain an object that retains the task. Returns nil if this was called before.
     fileprivate mutating func takeParticipants() -> CallbackContext.Participants? {
         defer { (publicTask, session, ownDelegates, sink) = (nil, nil, nil, DelegateSink.shared) }
         guard let publicTask, let session else { return nil }
