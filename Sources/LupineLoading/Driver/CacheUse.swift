@@ -88,6 +88,7 @@ struct CacheUse: Sendable {
             CacheRule.isStorable(response, for: request)
         else { return false }
         let limit = policy == .allowed ? cache.largestEntry : cache.largestEntryInMemory
+        // An unknown length, which is -1, passes.
         guard limit > 0, response.expectedContentLength <= Int64(limit) else { return false }
         members?.value.collection = Collection(
             response: response, policy: policy, arrival: now, limit: limit, provenance: provenance())

@@ -116,8 +116,8 @@ struct HopMachine: Sendable {
         case storageFinished
     }
 
-    /// A step that the driver performs. The driver performs steps one after the other, and makes no other calls to the client
-    /// meanwhile.
+    /// A step of the load, which the driver performs. The driver performs steps one after the other, and makes no other calls to
+    /// the client meanwhile. These steps have nothing to do with a request's lane.
     enum Step: Sendable {
         /// Begin to prepare the next hop. The preparation may find a cached response instead.
         case prepare

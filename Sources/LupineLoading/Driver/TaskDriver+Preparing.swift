@@ -179,6 +179,7 @@ extension TaskDriver {
         case (.webSocket, _), (_, .file), (_, .data): return makeHop(prepared, inputs, CacheUse())
         case (.data, _), (.upload, _), (.download, _): break
         }
+        // The policy for a request that sets none.
         let policy = context.settings.requestCachePolicy
         if bypassesCaches(request) { return makeHop(prepared, inputs, CacheUse()) }
         let requester = cacheRequester(for: request, inputs)
@@ -292,6 +293,7 @@ extension TaskDriver {
         _ prepared: PreparedRequest, _ inputs: Inputs, _ entry: CacheEntry?, isInMemory: Bool = false,
         _ requester: CacheRequester?, mayHaveEntry: Bool
     ) {
+        // The policy for a request that sets none.
         let policy = context.settings.requestCachePolicy
         let storageRequest = mayStore ? prepared.sentRequest : nil
         switch CacheDecision(
@@ -331,6 +333,7 @@ extension TaskDriver {
                 CacheUse(
                     storageRequest: storageRequest, supersededURL: prepared.sentRequest.url,
                     revalidatedEntry: entry, requester: requester))
+        // The added fields, if any, tell the caches on the way to ask the origin.
         case .load(let addedFields):
             // A request without a key cannot be stored.
             let isStorable = storageRequest != nil && CacheRule.key(of: prepared.sentRequest) != nil
@@ -340,6 +343,7 @@ extension TaskDriver {
                     storageRequest: storageRequest,
                     supersededURL: isStorable && mayHaveEntry ? storageRequest?.url : nil,
                     requester: requester))
+        // The program does its own caching.
         case .bypass:
             makeHop(prepared, inputs, CacheUse())
         }

@@ -404,6 +404,7 @@ final class TaskDriver: Sendable {
         cancelAlarm?()
         endNetworkWatch?()
         verifier?.end()
+        // The `WallClockMapping` converts the transport's monotonic instants to dates.
         client.driverEnded(
             error,
             URLSessionTaskMetrics(

@@ -78,6 +78,7 @@ final class ProtocolLoad: HopLoad {
             assertNoLockIsHeld()
             assertNotOnLoop()
             let proxy = ProtocolClientProxy(self)
+            // The driver itself looks up the cache, so the instance receives no cached response.
             let instance = type.init(task: task, cachedResponse: nil, client: proxy)
             instance.setSessionValues(request, task, sessionValue)
             state.withLock { $0.instance = UncheckedSendable(instance) }

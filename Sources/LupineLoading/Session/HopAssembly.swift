@@ -77,6 +77,7 @@ struct HopAssembly: Sendable {
         guard settings.shouldSetCookies, request.httpShouldHandleCookies,
             let storage = settings.cookieStorage, !storage.isEmpty, let url = request.cookieURL
         else { return nil }
+        // Only cookies from unchecked connections depend on the judge.
         let cookies = storage.cookies(
             for: url, mainDocumentURL: request.mainDocumentURL, method: request.httpMethod ?? "GET",
             of: storage.hasUncheckedCookies ? judge : nil, at: settings.clock.date())

@@ -308,6 +308,7 @@ final class SessionEngine: Sendable {
         return Route(
             origin: origin, target: routeURL.target, namesServerAlone: routeURL.namesServerAlone,
             hostField: server.hostField, proxy: proxy,
+            // A SOCKS proxy tunnels everything.
             isTunnelled: proxy.map { $0.kind == .socks5 || needsTunnel } ?? false,
             sessionFields: entry.sessionFields)
     }

@@ -191,7 +191,8 @@ public protocol URLSessionWebSocketDelegate: URLSessionTaskDelegate {
     func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?)
 
-    /// A close frame has been received: the server closes the connection, or answers the program's close frame.
+    /// The WebSocket was closed, by the server or by the program. If the program has closed it, the server may not have answered.
+    /// The code and reason are those of the side that has closed it first.
     func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
         didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?)
