@@ -357,7 +357,7 @@ struct HopMachine: Sendable {
         switch state {
         case .running: return endHopWithoutResponse(hopEnd, meaning)
         case .asking(nil):
-            // The resource time-out also limits the wait for the client's answer.
+            // The resource time-out also limits the wait for the client's answer, so a hop that it has ended ends the load.
             if let error = hopEnd.error as? URLError, error.code == .timedOut { return end(error) }
             state = .asking(hopEnd)
             return Actions()

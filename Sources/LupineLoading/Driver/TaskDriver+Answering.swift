@@ -278,6 +278,7 @@ extension TaskDriver {
             if hasChanged { handle(.networkChanged) }
             return
         }
+        // `begin` returns the closure that ends the watch.
         let end = context.network.begin { [weak self] in
             self?.handle(.networkChanged, asynchronously: true) { state in
                 // If an attempt is running, `waitForNetwork` reads this after it.

@@ -200,7 +200,7 @@ final class SessionEngine: Sendable {
         let pooling = poolConfiguration(settings, options)
         var webSocketPooling = pooling
         webSocketPooling.dial.versions = .http11
-        // Both pools use the same TLS profiles. If these offer HTTP/2, too, this pool overrides the offer.
+        // Both pools use the same TLS profiles. If the profiles also offer HTTP/2, this configuration overrides their offer.
         if options.httpVersions.contains(.http2) { webSocketPooling.dial.offeredProtocols = ["http/1.1"] }
         // In effect no limits.
         webSocketPooling.limits.perHost = Int(Int32.max)

@@ -15,6 +15,7 @@ extension URLSessionDelegate {
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
+        // The method has no parameter for the task. `AsyncForm.challengedTask` is used instead.
         session.callAsyncFormIfImplemented(.sessionChallenge, of: type(of: self), for: nil) {
             await self.urlSession(session, didReceive: challenge)
         } completion: {

@@ -16,7 +16,7 @@ final class WebSocketCore: WebSocketOwner {
 
     /// How the WebSocket ended.
     enum Ending: Sendable {
-        /// By a close frame of either side.
+        /// A close frame of this side or of the peer has ended it.
         case closed(CloseStatus)
         case failed(any Error)
     }

@@ -35,6 +35,7 @@ extension TaskCore {
 
     /// Whether the request identifies the user, or its session adds `Authorization` to each request.
     private static func namesUser(_ request: URLRequest?, _ sessionNamesUser: Bool) -> Bool {
+        // Whether the request names a user does not depend on a storage.
         TaskCredentials(of: request, storage: nil, identifiesUser: sessionNamesUser).identifiesUser
     }
 }

@@ -205,7 +205,8 @@ extension TaskCore: TaskDriverClient {
     }
 
     func driverEnded(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
-        // Only these two errors can end the load while the delegate is being asked. Its answer has no effect then (U-5.10).
+        // Only these two errors can end the load while the delegate is being asked. The delegate's answer then has no effect
+        // (U-5.10).
         if let error = error as? URLError, error.code == .timedOut || error.code == .cancelled {
             abandonOpenQuestion()
         }
