@@ -91,8 +91,8 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// The credential with which the task answers challenges, instead of the credentials in the session's storage (U-11.4). With
-    /// nil, the credentials in the storage are used. `Lupine` sets the credential before it resumes the task, and again when the program replaces the credential. May be used
-    /// on any thread.
+    /// nil, the credentials in the storage are used. `Lupine` sets this before it resumes the task, and again when the program
+    /// replaces the credential. May be used on any thread.
     package final var ownCredential: URLCredential? {
         get { core.credential }
         set { core.credential = newValue }
