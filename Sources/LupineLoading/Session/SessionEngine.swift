@@ -143,8 +143,8 @@ final class SessionEngine: Sendable {
     /// The TLS profiles for `https` origins: how servers are evaluated, and which client certificate they get.
     var tlsProfiles: TLSProfileSelector { (try? components.get())?.tlsProfiles ?? fallbackProfiles }
 
-    /// A name that differs for different trust roots, by which cached responses are found. Derived from the roots that were read;
-    /// before they are read, from the current state of their files.
+    /// A name that differs for different trust roots, by which cached responses are found. It is derived from the roots. Before
+    /// they are read, it is derived from the current state of their files.
     var rootsName: String { (components.existing?.tlsProfiles ?? fallbackProfiles).rootsName }
 
     /// A name like `rootsName`, for the roots with which `https` proxies are verified; nil until the components are created.

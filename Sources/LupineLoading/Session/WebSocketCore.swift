@@ -200,7 +200,7 @@ final class WebSocketCore: WebSocketOwner {
     /// Returns the reason if it is valid UTF-8, otherwise an empty one. `WebSocketCloseFrame` shortens a reason that is too long.
     private static func validUTF8(_ reason: [UInt8]) -> [UInt8] {
         var progress = UTF8Validator()
-        // `validate` returns the first error; nil for none.
+        // `validate` returns the index of the first invalid octet; nil if all are valid.
         return progress.validate(reason.span) == nil && progress.isBetweenCharacters ? reason : []
     }
 
