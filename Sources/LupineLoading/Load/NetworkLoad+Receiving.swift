@@ -66,7 +66,7 @@ extension NetworkLoad: ExchangeSink {
             if !codings.isEmpty { responseState.decoder = ContentDecoder(codings, limit: limit) }
             if framing == .chunked, codings.isEmpty { responseState.chunkDelivery = .undecided }
         }
-        // `upgraded` reports this response.
+        // The connection switches to another protocol: `upgraded` reports this response.
         if framing == .handover { return .deliver }
         if let evidence = evidenceNeedingRoots(for: response) {
             readRoots(of: evidence, for: response, framing)

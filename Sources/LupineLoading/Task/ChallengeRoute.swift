@@ -100,7 +100,7 @@ struct ChallengeRoute: Sendable {
                             disposition: disposition, credential: credential,
                             responder: recipients[index].responder))
                 }
-                // True if the call below has returned: then the loop has ended, and another job continues it.
+                // True if the recipient's call has returned before. The loop has ended then, so another job continues it.
                 let mustContinue = call.passOn()
                 if mustContinue { queue.add { ask(from: index + 1) } }
             }
