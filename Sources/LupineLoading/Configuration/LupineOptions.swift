@@ -47,12 +47,12 @@ extension URLSessionConfiguration {
         public var httpVersions: HTTPVersions = [.http11, .http2]
         /// Whether only HTTP/1.1 is used.
         package var isHTTP11Alone: Bool { httpVersions == .http11 }
-        /// Whether only HTTP/2 is used.
+        /// Whether only HTTP/2 is used. Without TLS, HTTP/2 is used only in this case.
         package var isHTTP2Alone: Bool { httpVersions.haveHTTP2WithoutTLS }
 
         /// Whether an HTTP/2 connection also carries requests to other hosts (RFC 9113 §9.1.1).
         ///
-        /// Such a host must have the same address and port, and the certificate must be valid for its name. The default
+        /// The other host must have the same address and port, and the certificate must be valid for its name. The default
         /// evaluation alone must have accepted the server, without another evaluator, a delegate or a client certificate. After a
         /// response with status 421 (Misdirected Request), the request is sent again over a new connection, and further requests
         /// to that host do not use the old connection.
@@ -106,8 +106,8 @@ extension URLSessionConfiguration {
         public var omittedFields: Set<String> = []
 
         /// The header fields that identify the program's users to a server, in addition to `Authorization` and `Cookie`. A cached
-        /// response is not used for a request with a different value of such a field, unless the response has the cache directive
-        /// `public`. Names are case-insensitive. The default is the same as that of `sensitiveFields`.
+        /// response is not used for a request with a different value of one of these fields, unless the response has the cache
+        /// directive `public`. Names are case-insensitive. The default is the same as that of `sensitiveFields`.
         public var identifyingFields = RedirectMove.sensitiveByDefault
 
         /// Whether `Accept-Encoding` is sent, and content codings are decoded. If false, a body is delivered as it was received.

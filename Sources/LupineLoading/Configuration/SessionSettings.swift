@@ -85,6 +85,7 @@ final class SessionSettings: Sendable {
         clock = values.lupine.clock
         omittedFields = Set(values.lupine.omittedFields.compactMap { try? FieldName($0) })
         let identifyingNames = values.lupine.identifyingFields
+        // For the default names, the value that is computed once for the process is used.
         identifyingFields =
             identifyingNames == RedirectMove.sensitiveByDefault
             ? .defaultFields : IdentifyingFields(identifyingNames)
@@ -124,6 +125,7 @@ final class SessionSettings: Sendable {
     ///   - url: The URL of the server.
     ///   - move: How far redirects have led away from the origin of the task's original request.
     func mayIdentify(to url: URL?, after move: RedirectMove) -> Bool {
+        // Without configured origins, only the origin of the task's original request may receive the certificate.
         if lupine.tls.identityOrigins == nil { return move == .withinOrigin }
         guard let origin = WebOrigin(url), let port = UInt16(exactly: origin.port) else { return false }
         return HTTPClient.HostAndPort.mayPresentIdentity(
@@ -156,6 +158,8 @@ final class SessionSettings: Sendable {
     /// Returns the TLS configuration. A version in `lupine.tls` takes precedence over the version in the configuration.
     private static func tls(_ values: ConfigurationValues) -> TLSConfiguration {
         let options = values.lupine.tls
+        // The `version` of a `tls_protocol_version_t` is nil for DTLS, which is not supported. `offered` returns the protocols of
+        // the allowed HTTP versions.
         return TLSConfiguration(
             minimumVersion: options.minimumVersion
                 ?? values.tlsMinimumSupportedProtocolVersion.version ?? .v1_2,

@@ -8,7 +8,7 @@ internal import Foundation
 /// The members are stored behind one reference, because the value is copied with the driver's state and most hops do not use the
 /// cache.
 struct CacheUse: Sendable {
-    /// A response whose content is collected, so that both can be stored in the cache.
+    /// A response whose content is collected, so that response and content can be stored in the cache.
     private struct Collection: Sendable {
         let response: HTTPURLResponse
         let policy: URLCache.StoragePolicy
@@ -82,11 +82,13 @@ struct CacheUse: Sendable {
         _ response: HTTPURLResponse, _ policy: URLCache.StoragePolicy, for cache: URLCache, at now: Date,
         from provenance: () -> CacheProvenance
     ) -> Bool {
+        // Before the checks, because content of an earlier response must not be stored with this response.
         stopCollecting()
         guard let request = storageRequest, policy != .notAllowed,
             CacheRule.isStorable(response, for: request)
         else { return false }
         let limit = policy == .allowed ? cache.largestEntry : cache.largestEntryInMemory
+        // An unknown length, which is -1, passes.
         guard limit > 0, response.expectedContentLength <= Int64(limit) else { return false }
         members?.value.collection = Collection(
             response: response, policy: policy, arrival: now, limit: limit, provenance: provenance())
@@ -113,7 +115,7 @@ struct CacheUse: Sendable {
     }
 
     /// The URL whose entry has to be removed, because the hop's response supersedes the entry but is not stored in its place
-    /// (U-12.13); nil if there is no such entry, or while content is collected to replace it.
+    /// (U-12.13). Nil if the response supersedes no entry, or while content is collected to replace the entry.
     var invalidatedURL: URL? { isCollecting ? nil : members?.value.supersededURL }
 
     /// Whether content is collected.

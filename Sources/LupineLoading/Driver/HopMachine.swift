@@ -116,8 +116,8 @@ struct HopMachine: Sendable {
         case storageFinished
     }
 
-    /// A step that the driver performs. The driver performs steps one after the other, and makes no other calls to the client
-    /// meanwhile.
+    /// A step of the load, which the driver performs. The driver performs steps one after the other, and makes no other calls to
+    /// the client meanwhile. These steps have nothing to do with a request's lane.
     enum Step: Sendable {
         /// Begin to prepare the next hop. The preparation may find a cached response instead.
         case prepare
@@ -327,6 +327,7 @@ struct HopMachine: Sendable {
     private mutating func applyToQuestion(_ decision: ResponseDecision) -> Actions {
         guard case .asking(let hopEnd) = state else { return Actions() }
         switch (decision, hopEnd) {
+        // The state stays `asking`: the driver has the next question for the client.
         case (.ask, _): return Actions(.ask)
         case (.deliver, nil):
             state = .delivering
@@ -356,10 +357,11 @@ struct HopMachine: Sendable {
         switch state {
         case .running: return endHopWithoutResponse(hopEnd, meaning)
         case .asking(nil):
-            // The resource time-out also limits the wait for the client's answer.
+            // The resource time-out also limits the wait for the client's answer, so a hop that it has ended ends the load.
             if let error = hopEnd.error as? URLError, error.code == .timedOut { return end(error) }
             state = .asking(hopEnd)
             return Actions()
+        // An error of the hop does not matter after this, because its content was not wanted.
         case .discarding(then: .prepareHop): return prepare()
         case .discarding(then: .deliverCached):
             state = .deliveringCached
@@ -387,6 +389,7 @@ struct HopMachine: Sendable {
             state = .asking(hopEnd)
             return Actions(.ask)
         case .refusedByProxy(.fail(let error)): return end(error)
+        // Only `endLoad` occurs here: a refused tunnel has no response to deliver, and a hop without a response nothing to store.
         case .refusedByProxy(.deliver), .refusedByProxy(.deliverWithoutContent),
             .refusedByProxy(.deliverCached), .endLoad, .storable:
             return end(hopEnd.error)

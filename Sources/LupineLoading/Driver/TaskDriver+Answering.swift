@@ -4,7 +4,7 @@ internal import Foundation
 internal import LupineTransport
 
 /// The steps of the machine that call the client, which is the task: delivery of responses, questions and their answers, delivery
-/// of cached responses, storage in the cache.
+/// of cached responses, storage in the cache, waiting for the network.
 extension TaskDriver {
     /// Delivers the response, and returns the client's plan for its content. If the client skips the content or directs it into a
     /// file, the content is not collected for the cache. A response that cannot be stored removes the entry that it supersedes
@@ -31,7 +31,8 @@ extension TaskDriver {
             state.questionNumber += 1
             return (state.question, state.questionNumber)
         }
-        // The client may take any time to answer, and the connection may be gone by then.
+        // The alarm for the resource time-out: the client may take any time to answer, and the connection, which otherwise
+        // enforces the time-out, may be gone by then.
         setAlarm()
         switch question {
         case .redirect(let response, let proposal)?:
@@ -52,7 +53,8 @@ extension TaskDriver {
         }
     }
 
-    /// Closes and returns the open question if it has this number. Returns nil if it was answered before or another one is open.
+    /// Closes and returns the open question if it has this number. Returns nil if the question was answered
+    /// before or another one is open.
     private func closeQuestion(_ number: Int) -> (question: Question, authenticator: Authenticator?)? {
         state.withLock { state in
             guard state.questionNumber == number, state.machine.isAsking, let question = state.question else {
@@ -72,6 +74,7 @@ extension TaskDriver {
         case (.protocolRedirect, nil): handle(.questionAnswered(.deliverWithoutContent))
         case (.protocolRedirect, let request?):
             followRedirect(to: removingAddedFields(request), proposal: nil)
+        // Not reached: `applyChallengeAnswer` receives the answers to challenges.
         case (.challenge, _): break
         }
     }
@@ -97,6 +100,7 @@ extension TaskDriver {
     ///   - request: The request that the client has answered with.
     ///   - proposal: The request that `RedirectRule` has proposed; nil for the redirect of a program's `URLProtocol`.
     private func followRedirect(to request: URLRequest, proposal: RedirectRule.Proposal?) {
+        // Without a proposal, body and method count as kept, so that the source of the body stays the same.
         let keepsBody = proposal?.keepsBody ?? true
         // False if the client has changed the method of the proposed request.
         let keepsMethod = request.httpMethod == (proposal?.request ?? request).httpMethod
@@ -141,6 +145,7 @@ extension TaskDriver {
             case .cancelAuthenticationChallenge: .cancel
             case .rejectProtectionSpace: .rejectSpace
             }
+        // The program may have replaced the task's credential since the challenge arrived.
         authenticator.taskCredential = client.driverCredential
         let verdict = authenticator.receiveAnswer(answer)
         let (decision, nextQuestion) = Self.decision(for: verdict, refusal: refusal)
@@ -158,7 +163,7 @@ extension TaskDriver {
     /// Delivers the cached response as if it came from the network (U-12.15).
     func deliverCachedResponse() {
         let now = Date()
-        // The last element, the replaced response, is released outside of the lock.
+        // The ignored element, the replaced response, is released outside of the lock.
         let (response, request, authorization, _) = state.withLock { state in
             state.cachedDeliveryStart = now
             let previousResponse = state.response
@@ -170,7 +175,9 @@ extension TaskDriver {
         guard let response else { return handle(.cachedResponseDelivered) }
         client.driverWillSend(request, authorization: authorization)
         switch client.driverReceivedResponse(response) {
+        // Cached content cannot be spliced, so the client receives it in pieces even for `.splice`.
         case .deliver, .splice: state.withLock { $0.isDeliveryPaused = false }
+        // Still paused, unless the client has resumed before it returned.
         case .pause: break
         case .skip: return handle(.cachedResponseDelivered)
         }
@@ -191,6 +198,7 @@ extension TaskDriver {
         while true {
             switch state.withLock({ Self.nextDeliveryAction(&$0) }) {
             case .end: return handle(.cachedResponseDelivered)
+            // The resource time-out limits the pause. If the load has ended, this has no effect.
             case .wait: return setAlarm()
             case .deliver(let data):
                 switch client.driverReceivedContent(data) {
@@ -236,6 +244,8 @@ extension TaskDriver {
             }
             guard isFirst else { return }
             if let response {
+                // `identifying` names the fields of the request that tell users apart. `writtenInfo` is nil if the `userInfo`
+                // cannot be written to disk.
                 let entry = CacheEntry(
                     response: response, for: request, requestTime: requestTime,
                     responseTime: proposal.arrival,
@@ -247,5 +257,39 @@ extension TaskDriver {
         }
         // While the driver waits for the client's answer, no connection enforces the resource time-out.
         if state.withLock({ $0.machine.isStoring }) { setAlarm() }
+    }
+
+    // MARK: the network
+
+    /// Watches the network: the load continues when it changes. The resource time-out limits the wait.
+    func waitForNetwork() {
+        let (isFirst, hasWatch, hasChanged) = state.withLock { state in
+            // The values are returned as they were before this change.
+            defer {
+                state.hasReportedOffline = true
+                state.networkHasChanged = false
+            }
+            return (!state.hasReportedOffline, state.endNetworkWatch != nil, state.networkHasChanged)
+        }
+        if isFirst { client.driverWaitsForConnectivity() }
+        setAlarm()
+        if hasWatch {
+            // The network has changed during the last attempt: try again at once.
+            if hasChanged { handle(.networkChanged) }
+            return
+        }
+        // `begin` returns the closure that ends the watch.
+        let end = context.network.begin { [weak self] in
+            self?.handle(.networkChanged, asynchronously: true) { state in
+                // If an attempt is running, `waitForNetwork` reads this after it.
+                if !state.machine.isOffline { state.networkHasChanged = true }
+            }
+        }
+        let isUnneeded = state.withLock { state in
+            if state.machine.isOver { return true }
+            state.endNetworkWatch = end
+            return false
+        }
+        if isUnneeded { end() }
     }
 }

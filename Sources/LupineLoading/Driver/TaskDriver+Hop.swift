@@ -109,6 +109,7 @@ extension TaskDriver: HopLoadClient {
         )
         let actions = state.withLock { state -> HopMachine.Actions in
             if let authenticator = outcome.authenticator { state.authenticator = authenticator }
+            // Unwrapped, because `swap` needs the same type. Afterwards `cacheUse` retains the replaced value.
             if var swappedUse = cacheUse {
                 swap(&state.cacheUse, &swappedUse)
                 cacheUse = swappedUse
@@ -130,6 +131,7 @@ extension TaskDriver: HopLoadClient {
         }
         if case .ask? = actions.steps.first { return askDuringCall(actions, hop) }
         var plan: HopPlan?
+        // Only a step that delivers the response returns a plan.
         for step in actions.steps { plan = performStep(step) ?? plan }
         return contentPlan(after: actions.command, hop, plan ?? .skip)
     }
@@ -141,6 +143,7 @@ extension TaskDriver: HopLoadClient {
         var actions: HopMachine.Actions? = actions
         while let current = actions {
             var plan: HopPlan?
+            // Only a step that delivers the response returns a plan.
             for step in current.steps { plan = performStep(step) ?? plan }
             result = contentPlan(after: current.command, hop, plan ?? result)
             // The actions that follow from an answer of the client, if there was one.
@@ -150,6 +153,7 @@ extension TaskDriver: HopLoadClient {
     }
 
     /// Returns the result of `hopReceivedResponse` that carries out the command: `plan`, or `.skip` if the command ends the hop.
+    /// Cancels the hop if that is the command.
     private func contentPlan(after command: HopMachine.Command, _ hop: any HopLoad, _ plan: HopPlan)
         -> HopPlan
     {
@@ -173,7 +177,7 @@ extension TaskDriver: HopLoadClient {
             // Cookies are stored before any decision, so that the next hop sends them (U-10.6).
             HopAssembly.storeCookies(of: response, to: inputs.visibleRequest, context.settings) {
                 // Called if cookies are stored. Nil means that the cookies may also be sent to servers that another judge has
-                // accepted.
+                // accepted. `isUnproven` means that the default evaluation rejects a server that was accepted without a check.
                 guard let evidence = hop.evidence, evidence.isUnproven(at: .now) else { return nil }
                 return inputs.judge ?? judge
             }
@@ -196,7 +200,9 @@ extension TaskDriver: HopLoadClient {
         _ response: HTTPURLResponse, _ inputs: ResponseInputs, _ outcome: inout ResponseOutcome
     ) {
         guard var authenticator = inputs.authenticator?.value else { return }
+        // The program may have replaced the task's credential since the request was sent.
         authenticator.taskCredential = client.driverCredential
+        // `refusal` is nil, because there is a response and not a refused tunnel.
         (outcome.decision, outcome.question) = Self.decision(
             for: authenticator.receive(response), refusal: nil)
         outcome.authenticator = .value(authenticator)
@@ -267,6 +273,7 @@ extension TaskDriver: HopLoadClient {
         _ response: HTTPURLResponse, to entry: CacheEntry, _ cacheUse: CacheUse, _ inputs: ResponseInputs,
         _ cache: URLCache, _ makeProvenance: () -> CacheProvenance, _ outcome: inout ResponseOutcome
     ) {
+        // `selects` returns false if the 304 is about another version of the resource than the stored one.
         guard let stored = entry.httpResponse, CacheRule.selects(response, stored) else {
             outcome.decision = .nextHop
             outcome.ignoresCacheEntry = true
@@ -289,9 +296,11 @@ extension TaskDriver: HopLoadClient {
     private func provenance(
         of hop: any HopLoad, _ inputs: ResponseInputs, _ requester: CacheRequester?
     ) -> CacheProvenance {
+        // Without the network, the content comes from a `URLProtocol` of the program.
         guard inputs.usesNetwork else { return .program }
         // Without evidence, the connection did not use TLS.
         guard let evidence = hop.evidence else {
+            // Nil for a direct connection without the engine's `connectionOverrides`.
             guard let route = requester?.route else { return .plain }
             let responseRoute = context.engine.cacheRouteOfResponse(
                 lookedUpWith: route, to: inputs.visibleRequest.url)
@@ -314,7 +323,8 @@ extension TaskDriver: HopLoadClient {
     func hopReceivedContent(_ hop: any HopLoad, _ data: Data) -> Demand {
         let (isWanted, invalidatedURL) = state.withLock { state -> (Bool, URL?) in
             guard state.hop === hop, state.machine.isRunning else { return (false, nil) }
-            // `collect` returns false once the content is too long to be stored. The entry that it supersedes is then removed.
+            // `collect` returns false once the content is too long to be stored. The entry that the response supersedes is then
+            // removed.
             return (true, state.cacheUse.collect(data) ? nil : state.cacheUse.invalidatedURL)
         }
         guard isWanted else { return .enough }
@@ -370,6 +380,7 @@ extension TaskDriver: HopLoadClient {
                 $0.machine.awaitsResponse ? $0.authenticator?.value : nil
             })
         {
+            // The program may have replaced the task's credential since the hop began.
             currentAuthenticator.taskCredential = client.driverCredential
             refusal = Self.decision(for: currentAuthenticator.receiveTunnelRefusal(head), refusal: error)
             authenticator = currentAuthenticator
@@ -393,6 +404,7 @@ extension TaskDriver: HopLoadClient {
             } else if state.cacheUse.isCollecting {
                 meaning = .storable
             }
+            // Nil if another thread is performing steps, which then performs these actions too.
             return Self.claimOrQueue(state.machine.handle(.hopEnded(end, meaning)), &state)
         }
         // The machine returns no command to a hop that has ended, so that no hop has to be passed.

@@ -67,8 +67,9 @@ extension TaskDriver {
         } catch { fail(error) }
     }
 
-    /// Whether the request depends on the judge, which decides whether the server is trusted. Cookies and responses that came
-    /// over TLS are stored separately for each judge, and such cookies may also be sent without TLS.
+    /// Whether the request depends on the judge, which decides whether the server is trusted. Responses that came over TLS, and
+    /// cookies from servers that passed no check, are stored separately for each judge. These cookies may also be sent without
+    /// TLS.
     private func dependsOnJudge(_ request: URLRequest) -> Bool {
         switch request.contents.value.scheme {
         case .https, .wss: true
@@ -105,20 +106,25 @@ extension TaskDriver {
             return fail(.loading(.unsupportedURL, url: nil, reason: "the request has no URL"))
         }
         let proxy = context.engine.authenticationProxy(for: url, isWebSocket: definition.kind == .webSocket)
+        // No answer is known: no challenge of this load, no proxy, and no accepted answer in the session's memory.
         if inputs.authenticator == nil, proxy == nil, context.authentication.isEmpty {
+            // The empty dictionary means that no hash of the body is needed.
             return addAuthentication(request, [:], inputs)
         }
         var authenticator = inputs.authenticator?.value ?? newAuthenticator
+        // The program may have replaced the task's credential since the last hop.
         authenticator.taskCredential = client.driverCredential
         authenticator.begin(AuthenticationMessage(request, body: inputs.body, url: url, proxy: proxy))
         var inputs = inputs
         inputs.authenticator = .value(authenticator)
+        // Nil if no answer needs a hash of the body.
         guard let hash = authenticator.contentHash else { return addAuthentication(request, [:], inputs) }
         hash.compute { [self, inputs] hashes in
             continuePreparing { self.addAuthentication(request, hashes, inputs) }
         }
     }
 
+    /// A new authenticator for this load. `identifiesUser` is true if the session adds `Authorization` to each request.
     private var newAuthenticator: Authenticator {
         Authenticator(
             memory: context.authentication, storage: context.settings.credentialStorage,
@@ -132,6 +138,7 @@ extension TaskDriver {
         if let authenticator = state.authenticator { return authenticator.value }
         guard let url = Self.url(of: state.visibleRequest, with: state.redirectCredential) else { return nil }
         var authenticator = newAuthenticator
+        // The request used no proxy: for a proxy, `prepareAuthentication` creates an authenticator before the request is sent.
         authenticator.recordUnanswered(
             AuthenticationMessage(state.visibleRequest, body: state.body, url: url, proxy: nil))
         return authenticator
@@ -155,6 +162,7 @@ extension TaskDriver {
         guard var authenticator = inputs.authenticator?.value else {
             return lookUpInCache(PreparedRequest(request, AuthenticationFields()), inputs)
         }
+        // Computing an answer changes the authenticator, which records what was sent. It is therefore stored again.
         let fields = authenticator.fields(hashes)
         var inputs = inputs
         inputs.authenticator = .value(authenticator)
@@ -171,9 +179,11 @@ extension TaskDriver {
         case (.webSocket, _), (_, .file), (_, .data): return makeHop(prepared, inputs, CacheUse())
         case (.data, _), (.upload, _), (.download, _): break
         }
+        // The policy for a request that sets none.
         let policy = context.settings.requestCachePolicy
         if bypassesCaches(request) { return makeHop(prepared, inputs, CacheUse()) }
         let requester = cacheRequester(for: request, inputs)
+        // Without a look-up, `mayHaveEntry` is true, because nothing has shown that there is no entry.
         guard let cache = context.settings.cache, let requester, !inputs.ignoresCacheEntry,
             CacheDecision.needsEntry(for: request, configuration: policy)
         else { return applyCacheDecision(prepared, inputs, nil, requester, mayHaveEntry: true) }
@@ -201,6 +211,7 @@ extension TaskDriver {
         let fields = sessionRequester.identifyingFields
         if isPlaintext {
             let proxyCredential = inputs.authenticator?.value.proxyCredential
+            // Nil for a direct connection, for which the session's requester is complete.
             guard let route = context.engine.cacheRoute(to: url, as: proxyCredential) else {
                 return sessionRequester
             }
@@ -212,6 +223,7 @@ extension TaskDriver {
         let mayIdentify = context.settings.mayIdentify(to: url, after: inputs.farthestMove)
         // The fingerprint of the client certificate; nil if no certificate may be presented.
         let client = mayIdentify ? chosenClientFingerprint(at: url) ?? sessionRequester.client : nil
+        // Without objects, no delegate decides: the session's own policy applies.
         if judge.objects.isEmpty, client == sessionRequester.client { return sessionRequester }
         return CacheRequester(
             policy: judge.objects.isEmpty ? sessionRequester.policy : .judge(judge), client: client,
@@ -281,13 +293,15 @@ extension TaskDriver {
         _ prepared: PreparedRequest, _ inputs: Inputs, _ entry: CacheEntry?, isInMemory: Bool = false,
         _ requester: CacheRequester?, mayHaveEntry: Bool
     ) {
+        // The policy for a request that sets none.
         let policy = context.settings.requestCachePolicy
         let storageRequest = mayStore ? prepared.sentRequest : nil
         switch CacheDecision(
             for: prepared.sentRequest, configuration: policy, entry: entry, at: context.clock.date())
         {
         case .use(let entry):
-            // Swapped below, so that the previous values are released outside of the lock.
+            // Swapped below, so that the previous values are released outside of the lock. Nothing is sent, so the visible
+            // request also takes the place of `sentRequest`, which is that of an earlier hop.
             var (sentRequest, visibleRequest, cacheUse) = (
                 prepared.visibleRequest, prepared.visibleRequest, CacheUse(deliveredEntry: entry)
             )
@@ -319,7 +333,9 @@ extension TaskDriver {
                 CacheUse(
                     storageRequest: storageRequest, supersededURL: prepared.sentRequest.url,
                     revalidatedEntry: entry, requester: requester))
+        // The added fields, if any, tell the caches on the way to ask the origin.
         case .load(let addedFields):
+            // A request without a key cannot be stored.
             let isStorable = storageRequest != nil && CacheRule.key(of: prepared.sentRequest) != nil
             makeHop(
                 addedFields.isEmpty ? prepared : prepared.settingFields(addedFields), inputs,
@@ -327,6 +343,7 @@ extension TaskDriver {
                     storageRequest: storageRequest,
                     supersededURL: isStorable && mayHaveEntry ? storageRequest?.url : nil,
                     requester: requester))
+        // The program does its own caching.
         case .bypass:
             makeHop(prepared, inputs, CacheUse())
         }
@@ -361,6 +378,7 @@ extension TaskDriver {
         if case .stream(let stream) = sentRequest.contents.value.body {
             sentStream = ObjectIdentifier(stream.value)
         }
+        // Only transfers over the network are reported to observers.
         if let transfer, newHop.load is NetworkLoad { recordTransfer(transfer) }
         if inputs.isSuspended { newHop.load.setSuspended(true) }
         let now = context.clock.date()
@@ -407,14 +425,14 @@ extension TaskDriver {
             verifier: verifier(for: request), transfer: transfer)
     }
 
-    /// A new identity for the hop that is being prepared. It tells transfer observers why the hop is made.
+    /// A new id for the hop that is being prepared, with the reason for the hop. Transfer observers receive both.
     private var newTransfer: TransferIdentity {
-        let (last, redirectCount) = state.withLock { ($0.lastTransfer?.value, $0.redirectCount) }
+        let (previous, redirectCount) = state.withLock { ($0.lastTransfer?.value, $0.redirectCount) }
         let cause: TransferCause =
-            switch last {
+            switch previous {
             case nil: .request
-            case let last? where last.redirectCount < redirectCount: .redirect(after: last.id)
-            case let last?: .repetition(after: last.id)
+            case let previous? where previous.redirectCount < redirectCount: .redirect(after: previous.id)
+            case let previous?: .repetition(after: previous.id)
             }
         return TransferIdentity(cause, taskIdentifier: client.driverIdentifier)
     }
@@ -462,37 +480,5 @@ extension TaskDriver {
     func reportRequest() {
         let (request, authorization) = state.withLock { ($0.visibleRequest, $0.authorization) }
         client.driverWillSend(request, authorization: authorization)
-    }
-
-    // MARK: the network
-
-    /// Watches the network: the load continues when it changes. The resource time-out limits the wait.
-    func waitForNetwork() {
-        let (isFirst, hasWatch, hasChanged) = state.withLock { state in
-            // The values are returned as they were before this change.
-            defer {
-                state.hasReportedOffline = true
-                state.networkHasChanged = false
-            }
-            return (!state.hasReportedOffline, state.endNetworkWatch != nil, state.networkHasChanged)
-        }
-        if isFirst { client.driverWaitsForConnectivity() }
-        setAlarm()
-        if hasWatch {
-            // The network has changed during the last attempt: try again at once.
-            if hasChanged { handle(.networkChanged) }
-            return
-        }
-        let end = context.network.begin { [weak self] in
-            self?.handle(.networkChanged, asynchronously: true) { state in
-                if !state.machine.isOffline { state.networkHasChanged = true }
-            }
-        }
-        let isUnneeded = state.withLock { state in
-            if state.machine.isOver { return true }
-            state.endNetworkWatch = end
-            return false
-        }
-        if isUnneeded { end() }
     }
 }

@@ -23,7 +23,7 @@ final class TaskDriver: Sendable {
         /// Whether a thread is performing steps. Other threads add their steps to `queuedActions` meanwhile.
         var isPerformingSteps = false
         /// Whether the client is being asked about a response inside `hopReceivedResponse`. Commands to the hop are then queued
-        /// too, because the result of that call carries them out.
+        /// too, because the result of `hopReceivedResponse` carries them out.
         var queuesCommands = false
         /// Actions of other threads, which the thread that performs steps has to perform next.
         var queuedActions = SmallArray<QueuedActions>()
@@ -235,6 +235,7 @@ final class TaskDriver: Sendable {
         let (actions, hop) = state.withLock { state -> (HopMachine.Actions?, (any HopLoad)?) in
             update(&state)
             let actions = state.machine.handle(event)
+            // The first element is nil if another thread is performing steps, which then performs these actions too.
             return (Self.claimOrQueue(actions, asynchronously: asynchronously, &state), state.hop)
         }
         guard let actions else { return }
@@ -250,6 +251,7 @@ final class TaskDriver: Sendable {
     static func claimOrQueue(
         _ actions: HopMachine.Actions, asynchronously: Bool = false, _ state: inout State
     ) -> HopMachine.Actions? {
+        // Actions without steps are a mere command, which is queued only if `queuesCommands` is set.
         if state.isPerformingSteps, state.queuesCommands || !actions.steps.isEmpty {
             state.queuedActions.append(QueuedActions(actions: actions, mustDispatch: asynchronously))
             return nil
@@ -273,6 +275,7 @@ final class TaskDriver: Sendable {
             }
             var plan: HopPlan?
             for step in actions.steps {
+                // Only a step that delivers the response returns a plan.
                 plan = performStep(step) ?? plan
                 // The machine returns no command with the end, and no other actions after it.
                 if case .end = step { return }
@@ -327,6 +330,7 @@ final class TaskDriver: Sendable {
     func performStep(_ step: Step) -> HopPlan? {
         switch step {
         case .prepare: prepare()
+        // The stored closure is called outside of the lock.
         case .continuePreparing: state.withLock { $0.preparationStep.take() }?()
         case .reportRequest: reportRequest()
         case .deliverResponse: return deliverResponse()
@@ -366,6 +370,7 @@ final class TaskDriver: Sendable {
     /// still wait for an answer of the program (U-5.10). Returns a closure that cancels the call.
     func atResourceTimeout(_ action: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel {
         let (deadline, url) = state.withLock { ($0.deadline, $0.request.url) }
+        // Without a limit there is no call to cancel.
         guard let deadline else { return {} }
         let timeout = context.settings.resourceTimeout
         return context.clock.alarm(deadline) { action(.resourceTimeout(of: url, after: timeout)) }
@@ -379,7 +384,7 @@ final class TaskDriver: Sendable {
     /// Releases the objects of the load, and reports its end to the client.
     private func end(_ error: (any Error)?) {
         let now = Date()
-        // The last element retains objects of the program, which are released outside of the lock.
+        // The ignored element retains objects of the program, which are released outside of the lock.
         let (hopMetrics, redirectCount, cancelAlarm, endNetworkWatch, verifier, _) = state.withLock { state in
             if let start = state.cachedDeliveryStart {
                 state.hopMetrics.append(
@@ -399,6 +404,7 @@ final class TaskDriver: Sendable {
         cancelAlarm?()
         endNetworkWatch?()
         verifier?.end()
+        // The `WallClockMapping` converts the transport's monotonic instants to dates.
         client.driverEnded(
             error,
             URLSessionTaskMetrics(

@@ -62,6 +62,7 @@ enum BodySource: Sendable {
                 .fileIsDirectory, url: requestURL, reason: "the body is to come from a folder: \(path)")
         }
         do throws(Errno) {
+            // A URL of another scheme names no file.
             guard url.isFileURL else { throw .noSuchFile }
             let descriptor = try Descriptor.reading(path: path)
             let size = try descriptor.fileSize()

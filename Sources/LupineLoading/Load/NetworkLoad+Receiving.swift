@@ -41,6 +41,7 @@ extension NetworkLoad: ExchangeSink {
     /// Reports the total number of bytes sent to the client. No effect if `total` is nil.
     private func reportSent(_ total: Int64?) {
         guard let total, !isCancelled else { return }
+        // -1 stands for an unknown length.
         client.hopSent(
             self, total: total, expected: responseState.withLock { $0.sendProgress.expectedBytes } ?? -1)
     }
@@ -65,7 +66,7 @@ extension NetworkLoad: ExchangeSink {
             if !codings.isEmpty { responseState.decoder = ContentDecoder(codings, limit: limit) }
             if framing == .chunked, codings.isEmpty { responseState.chunkDelivery = .undecided }
         }
-        // `upgraded` reports this response.
+        // The connection switches to another protocol: `upgraded` reports this response.
         if framing == .handover { return .deliver }
         if let evidence = evidenceNeedingRoots(for: response) {
             readRoots(of: evidence, for: response, framing)
@@ -77,7 +78,7 @@ extension NetworkLoad: ExchangeSink {
     /// Passes the response to the client. Returns the plan for the exchange that corresponds to the client's `HopPlan`.
     private func contentPlan(for response: HTTPURLResponse, _ framing: BodyFraming) -> ContentPlan {
         let plan = client.hopReceivedResponse(self, response, storagePolicy: .allowed)
-        // A 205 has no content (RFC 9110 §15.3.6).
+        // A 205 has no content (RFC 9110 §15.3.6). Whatever the client plans, bytes that follow are discarded.
         if response.statusCode == 205, framing != .none { return skipContent() }
         switch plan {
         case .deliver: return .deliver
@@ -156,10 +157,12 @@ extension NetworkLoad: ExchangeSink {
         case .undecided:
             let isSeparate = client.hopWantsSeparateChunks(self)
             responseState.withLock { $0.chunkDelivery = isSeparate ? .separate : .joined }
+            // Adds the bytes, which `add` did not take while this was undecided.
             return receivedContent(bytes)
         }
     }
 
+    /// The connection has no more input in this turn of the loop: delivers the bytes that were joined in the turn.
     func inputExhausted() -> Demand {
         guard let piece = responseState.withLock({ $0.collector.endTurn() }) else { return .more }
         return deliver(piece)
@@ -167,6 +170,7 @@ extension NetworkLoad: ExchangeSink {
 
     func spliced(_ count: Int) -> Demand {
         responseState.withLock { $0.deliveredBytes += Int64(count) }
+        // Nothing is recorded, unlike in `deliver`: spliced content has no decoder that checks whether it is complete.
         guard !isCancelled else { return .enough }
         return recordDemand(client.hopSpliced(self, count))
     }
@@ -226,6 +230,7 @@ extension NetworkLoad: ExchangeSink {
             case .more:
                 if !isAllowanceSpent { continue }
                 storePendingInput(bytes.extracting(droppingFirst: decodedCount))
+                // As above, decoding continues in the next turn.
                 resumeReading()
                 return .pause
             case .enough: return .enough

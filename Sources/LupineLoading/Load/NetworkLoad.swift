@@ -163,7 +163,7 @@ final class NetworkLoad: HopLoad {
     }
 
     func save(into target: FileTarget) {
-        // The kernel cannot move content that has to be decoded into the file. Such content still goes to the client.
+        // The kernel cannot decode: content that has to be decoded still goes to the client and not to the file.
         let isPlain = responseState.withLock { responseState in
             if !responseState.isDecoding { responseState.goesToFile = true }
             return !responseState.isDecoding
@@ -229,6 +229,7 @@ final class NetworkLoad: HopLoad {
     /// Reports the end to the client in a new job of a loop. If no loop is available, reports it on the caller's stack.
     private func endAsynchronously(_ error: URLError) {
         let end = { @Sendable in self.client.hopEnded(self, error, self.metrics(of: [])) }
+        // `execute` returns false if the loop has ended.
         if let group = try? EventLoopGroup.shared(), group.next().execute(end) { return }
         end()
     }
@@ -274,6 +275,7 @@ final class NetworkLoad: HopLoad {
         if case .timedOut(_, _, .whole, _) = error {
             return URLError.resourceTimeout(of: url, after: settings.resourceTimeout, underlying: error)
         }
+        // The added `userInfo` contains the trust of a server that was refused (U-11.19).
         return URLError(error, url: url).adding(
             engine.tlsProfiles.userInfo(for: error, of: hopRequest.verifier))
     }

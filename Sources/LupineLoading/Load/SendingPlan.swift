@@ -33,6 +33,7 @@ struct SendingPlan: Sendable {
         let length = Self.length(of: body, request)
         let route: SessionEngine.Route
         do throws(TransportError) {
+            // The engine calls the closure if it has not cached the fields of this server.
             route = try engine.route(
                 for: url, isWebSocket: hop.isUpgrade,
                 tunnelAuthorizer: hop.tunnelAuthorizer, verifier: hop.verifier,
@@ -45,6 +46,7 @@ struct SendingPlan: Sendable {
                 over: route, settings)
         } catch { throw .loading(.badURL, url: url, underlying: error) }
         options = Self.options(hop, settings, fields, body, length)
+        // The target of OPTIONS is `*` if the URL names the server alone.
         head = RequestHead(
             method: method,
             target: method == .options && route.namesServerAlone ? .asterisk : .origin(route.target),
@@ -95,6 +97,7 @@ struct SendingPlan: Sendable {
             receiveRate: settings.lupine.receiveRate, sendRate: settings.lupine.sendRate,
             verifier: hop.verifier
         )
+        // A final response stops the sending of the body, which the server no longer needs.
         options.stopsSendingWhenAnswered = true
         options.isWebSocket = hop.isUpgrade
         let expectsContinue = fields[.expect].map { $0.lowercased() == "100-continue" } ?? false

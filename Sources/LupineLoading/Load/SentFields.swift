@@ -66,7 +66,8 @@ struct SentFields {
             fields: requestFields.fields.count + 8,
             octets: requestFields.fields.reduce(384) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 })
         try fields.add(.host, requestFields["Host"] ?? host)
-        // The closure returns whether a field of the request is left out.
+        // The closure returns whether a field of the request is left out. `Host` has been added, `Upgrade` is only for an
+        // upgrade, and `Expect` is only for a request with a body.
         try requestFields.add(to: &fields) { name in
             name == .host || name == .upgrade && !isUpgrade || name == .expect && !hasBody
         }

@@ -46,6 +46,7 @@ package enum UserLanguages {
         let nameAndModifier = locale.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
         let name = nameAndModifier[0].prefix { $0 != "." }
         let subtags = name.split(omittingEmptySubsequences: false) { $0 == "_" || $0 == "-" }
+        // The limit of two letters also excludes the locale `C`.
         guard let language = subtags.first, (2...8).contains(language.utf8.count), isLetters(language),
             language.uppercased() != "POSIX"
         else { return nil }

@@ -125,6 +125,7 @@ final class FileLoad: HopLoad {
         guard !path.isEmpty, !path.utf8.contains(0) else {
             throw .loading(.badURL, url: url, reason: "no file can have this name")
         }
+        // Resolved only to read the type, because `attributesOfItem` does not follow a symbolic link. Opening `path` does.
         let resolvedPath = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         let attributes = try? FileManager.default.attributesOfItem(atPath: resolvedPath)
         let fileType = attributes?[.type] as? FileAttributeType

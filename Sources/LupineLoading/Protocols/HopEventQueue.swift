@@ -102,6 +102,7 @@ final class HopEventQueue: Sendable {
         @discardableResult
         mutating func finish(_ error: URLError?) -> [Event] {
             guard !hasEnded, !isFinishing else { return [] }
+            // Swapped, so that afterwards the end is the only queued event.
             var discarded: [Event] = [.end(error)]
             swap(&events, &discarded)
             head = 0
@@ -148,7 +149,7 @@ final class HopEventQueue: Sendable {
         state.withLock { !$0.isPaused && !$0.isSuspended && !$0.isBusy && !$0.hasEnded }
     }
 
-    /// Calls the source's `onDemand` if all events are delivered and the client accepts more.
+    /// Calls the source's `onDemand` if all events are delivered and the client accepts more. Delivers queued events first.
     func requestEventsIfNeeded() { deliverEvents() }
 
     /// Adds an event. Ignores empty content, a second response, a redirect after a response, and all events after an end.

@@ -78,6 +78,7 @@ final class ProtocolLoad: HopLoad {
             assertNoLockIsHeld()
             assertNotOnLoop()
             let proxy = ProtocolClientProxy(self)
+            // The driver itself looks up the cache, so the instance receives no cached response.
             let instance = type.init(task: task, cachedResponse: nil, client: proxy)
             instance.setSessionValues(request, task, sessionValue)
             state.withLock { $0.instance = UncheckedSendable(instance) }
@@ -137,6 +138,7 @@ final class ProtocolLoad: HopLoad {
         state.withLock { _ = $0.openChallenges.insert(ObjectIdentifier(challenge)) }
         enqueue(
             .challenge(challenge) { [self] disposition, credential in
+                // False if the instance has cancelled the challenge, or the load has ended.
                 guard removeOpenChallenge(challenge) else { return }
                 context.run { Self.answer(challenge, disposition, credential) }
             })

@@ -33,6 +33,7 @@ enum ProtocolSelection {
             return HopLoadFactory.NewLoad(load: FileLoad(hop.request, client: client), usesNetwork: false)
         case (.data, false) where !(task.driverTask is URLSessionUploadTask):
             return HopLoadFactory.NewLoad(load: DataURLLoad(hop.request, client: client), usesNetwork: false)
+        // Nothing supports the scheme.
         case (_, _): return nil
         }
     }

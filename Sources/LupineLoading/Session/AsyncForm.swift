@@ -109,6 +109,7 @@ extension URLSession {
         let reply = PendingReply<Answer>()
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
+                // False if the Swift task was cancelled before, so that the answer is set.
                 let mustCallMethod = reply.resumeWhenSet(continuation)
                 if mustCallMethod { core.queue.add { method { reply.set($0) } } }
             }
@@ -156,14 +157,15 @@ private final class PendingReply<Answer: Sendable>: Sendable {
 }
 
 extension TaskCore {
-    /// Stores the Swift task in which the delegate answers a question of this task, so that both are cancelled together.
+    /// Stores the Swift task in which the delegate answers a question of this task, so that cancelling this task cancels it too.
     func recordAsyncForm(_ swiftTask: Task<Void, Never>) {
         let isAsking = state.withLock { state in
+            // Stored only while the question is open, because an answered question needs no cancellation.
             if state.delivery.isAsking { state.asyncAnswerTasks.append(swiftTask) }
             return state.delivery.isAsking
         }
-        // There are two reasons why no question is open. Either this task has been cancelled since it asked; then the Swift task
-        // is cancelled, too. Or code other than this task has called the delegate; then the Swift task continues.
+        // There are two reasons why no question is open. This task may have been cancelled since it asked: then the Swift task
+        // is cancelled, too. Or code other than this task has called the delegate: then the Swift task continues.
         if !isAsking, taskState == .canceling || taskState == .completed { swiftTask.cancel() }
     }
 

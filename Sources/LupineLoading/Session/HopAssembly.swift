@@ -64,6 +64,7 @@ struct HopAssembly: Sendable {
         if additional.isEmpty { return request }
         guard move != .withinOrigin else { return settings.addingHeaders(to: request) }
         let missing = additional.filter { request.headerList[$0.name] == nil }
+        // `RedirectRule.fields` returns those that may be sent after the redirects.
         var complete = request
         complete.headerList = HeaderList(
             request.headerList.fields + RedirectRule.fields(missing, after: move, settings.lupine))
@@ -76,6 +77,7 @@ struct HopAssembly: Sendable {
         guard settings.shouldSetCookies, request.httpShouldHandleCookies,
             let storage = settings.cookieStorage, !storage.isEmpty, let url = request.cookieURL
         else { return nil }
+        // Only cookies from unchecked connections depend on the judge.
         let cookies = storage.cookies(
             for: url, mainDocumentURL: request.mainDocumentURL, method: request.httpMethod ?? "GET",
             of: storage.hasUncheckedCookies ? judge : nil, at: settings.clock.date())
@@ -102,6 +104,7 @@ struct HopAssembly: Sendable {
         of response: HTTPURLResponse, to request: URLRequest, _ settings: SessionSettings,
         onlyFor judge: () -> TrustJudge? = { nil }
     ) {
+        // If the program has set `Host` to another host than the URL's (`namedServer`), the cookies are for that host.
         guard request.httpShouldHandleCookies, settings.cookieAcceptPolicy != .never,
             let storage = settings.cookieStorage, let fields = response.fields, fields.contains(.setCookie),
             let url = request.namedServer == nil ? response.url : request.cookieURL,

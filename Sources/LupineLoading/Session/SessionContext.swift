@@ -39,6 +39,7 @@ final class SessionContext: Sendable {
         self.settings = settings
         let engine = engine ?? SessionEngine(settings)
         self.engine = engine
+        // Without TLS there are no trust roots, so their name is empty.
         plainCacheRequester = settings.cache.map { _ in Self.makeRequester(settings, engine, roots: "") }
         self.hopLoadFactory = hopLoadFactory
         self.clock = clock ?? settings.clock

@@ -64,6 +64,7 @@ final class SessionCore: Sendable {
     ) {
         let copy = Self.copy(configuration)
         self.configuration = UncheckedSendable(copy)
+        // `.shared` uses the registered `URLProtocol` classes, `.standard` those of the configuration.
         context = SessionContext(SessionSettings(copy), hopLoadFactory: isShared ? .shared : .standard)
         self.queue = DelegateQueue(queue)
         self.isShared = isShared

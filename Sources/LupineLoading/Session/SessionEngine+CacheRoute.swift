@@ -47,7 +47,7 @@ extension SessionEngine {
 
     /// Returns a text that identifies user and password without disclosing them.
     private static func concealed(_ user: [UInt8], _ password: [UInt8]) -> String {
-        // The length shows where the user name ends, so that no other pair gives the same text.
+        // The length shows where the user name ends, so that no other pair gives the same text. `conceal` hashes the text.
         CacheEntry.conceal("\(user.count):" + String(decoding: user + password, as: UTF8.self))
     }
 

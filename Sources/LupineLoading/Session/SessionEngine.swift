@@ -143,8 +143,8 @@ final class SessionEngine: Sendable {
     /// The TLS profiles for `https` origins: how servers are evaluated, and which client certificate they get.
     var tlsProfiles: TLSProfileSelector { (try? components.get())?.tlsProfiles ?? fallbackProfiles }
 
-    /// A name that differs for different trust roots, by which cached responses are found. Derived from the roots that were read;
-    /// before they are read, from the current state of their files.
+    /// A name that differs for different trust roots, by which cached responses are found. It is derived from the roots. Before
+    /// they are read, it is derived from the current state of their files.
     var rootsName: String { (components.existing?.tlsProfiles ?? fallbackProfiles).rootsName }
 
     /// A name like `rootsName`, for the roots with which `https` proxies are verified; nil until the components are created.
@@ -165,10 +165,12 @@ final class SessionEngine: Sendable {
         components = RetryableValue { () throws(TransportError) in
             try Self.makeComponents(settings, trust: trust, proxyTrust: proxyTrust)
         }
+        // If the first attempt has succeeded, no further profiles are needed.
         fallbackProfiles =
             components.existing?.tlsProfiles ?? TLSProfileSelector(settings.tls, evaluator: trust)
     }
 
+    /// Nothing waits for the end, so the closure is empty.
     deinit { finish {} }
 
     /// Creates the components. Throws if the configuration cannot be used, or if the system cannot create event loops.
@@ -181,11 +183,13 @@ final class SessionEngine: Sendable {
         }
         let proxies: ProxyRule
         do throws(ProxyURLError) {
+            // `lupine.proxies` replaces the dictionary unless it is nil. If both are nil, the environment names the proxies.
             proxies = try ProxyRule(
                 session: settings.proxyDictionary?.value, named: settings.lupine.proxies)
         } catch { throw .proxy(error) }
         let (group, ownsGroup): SessionClock.Loops
         do throws(Errno) {
+            // Without a number of own loops, the loops are those of the process.
             (group, ownsGroup) = try settings.clock.loops(options.ownEventLoops)
         } catch { throw TransportError(startingLoops: error) }
         var resolution = Resolver.Configuration()
@@ -196,7 +200,7 @@ final class SessionEngine: Sendable {
         let pooling = poolConfiguration(settings, options)
         var webSocketPooling = pooling
         webSocketPooling.dial.versions = .http11
-        // Both pools use the same TLS profiles. If these offer HTTP/2, too, this pool overrides the offer.
+        // Both pools use the same TLS profiles. If the profiles also offer HTTP/2, this configuration overrides their offer.
         if options.httpVersions.contains(.http2) { webSocketPooling.dial.offeredProtocols = ["http/1.1"] }
         // In effect no limits.
         webSocketPooling.limits.perHost = Int(Int32.max)
@@ -235,6 +239,7 @@ final class SessionEngine: Sendable {
             perHost: settings.maximumConnectionsPerHost, total: options.totalConnections,
             idleTimeout: Interval(options.idleConnectionTimeout),
             maximumAge: options.maximumConnectionAge.map { Interval($0) })
+        // Without a time limit for connecting, the configuration's time-out for requests applies.
         pooling.dial.timeout = options.connectTimeout.map { Interval($0) } ?? settings.idleTimeout
         pooling.dial.tlsHandshakeTimeout = options.tls.handshakeTimeout.map { Interval($0) }
         pooling.parserLimits = options.parserLimits
@@ -266,6 +271,7 @@ final class SessionEngine: Sendable {
     ) throws(TransportError) -> Route {
         let components = try components.get()
         var cachedEntry: RouteTable.Entry?
+        // The closure returns the server if the route table contains its spelling, so that the URL is not parsed again.
         let routeURL = try RouteURL(url, isWebSocket: isWebSocket) { spelling in
             cachedEntry = components.routes.entry(spelled: spelling)
             return cachedEntry?.server
@@ -302,6 +308,7 @@ final class SessionEngine: Sendable {
         return Route(
             origin: origin, target: routeURL.target, namesServerAlone: routeURL.namesServerAlone,
             hostField: server.hostField, proxy: proxy,
+            // A SOCKS proxy tunnels everything.
             isTunnelled: proxy.map { $0.kind == .socks5 || needsTunnel } ?? false,
             sessionFields: entry.sessionFields)
     }
@@ -362,6 +369,7 @@ final class SessionEngine: Sendable {
             scheme: .http, host: name, port: url.port, unixPath: socketPath, proxy: proxy,
             proxyTLS: proxy?.kind == .https ? components.proxyProfile : nil,
             localBinding: components.localBinding)
+        // The client certificate may be sent `.withinOrigin`, because a stream task follows no redirects.
         return StreamRoute(
             origin: origin, dialing: components.dialing, resolver: components.resolver,
             loop: components.group.next(),
@@ -402,6 +410,7 @@ final class SessionEngine: Sendable {
             preconditionFailure("an exchange has a route, and this engine gives none")
         }
         if isWebSocket {
+            // Uses an HTTP/2 connection of this pool, or passes the exchange on to the pool for WebSockets.
             components.pool.submitWebSocket(exchange)
         } else {
             components.pool.submit(exchange)

@@ -3,7 +3,8 @@
 internal import Dispatch
 internal import Foundation
 
-/// Access to the cache by task. The key is the request that the task has sent last, after redirects, or that it will send.
+/// The methods that take a task instead of a request. The key is the request that the task has sent last, after redirects, or
+/// that it will send.
 extension URLCache {
     /// Stores a response for a task's request, as `storeCachedResponse(_:for:)` does for a request.
     public func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {

@@ -325,6 +325,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         _ definition: TaskDefinition, _ sink: any TaskSink, delegate: DelegateSet? = nil
     ) -> URLSessionDataTask {
         let task = core.makeTask(definition, sink: sink)
+        // Returns the new task object.
         return task.begin(as: URLSessionDataTask(task), in: self, delegate: delegate)
     }
 
@@ -333,6 +334,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         _ definition: TaskDefinition, _ sink: any TaskSink, delegate: DelegateSet? = nil
     ) -> URLSessionUploadTask {
         let task = core.makeTask(definition, sink: sink)
+        // Returns the new task object.
         return task.begin(as: URLSessionUploadTask(task), in: self, delegate: delegate)
     }
 
@@ -343,6 +345,7 @@ open class URLSession: NSObject, @unchecked Sendable {
                 .loading(.unsupportedURL, url: nil, reason: "uploads leave no resume data"),
                 created: task.created, client: task)
         }
+        // Returns the new task object.
         return task.begin(as: URLSessionUploadTask(task), in: self, delegate: nil)
     }
 

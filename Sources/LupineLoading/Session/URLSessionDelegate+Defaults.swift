@@ -15,11 +15,13 @@ extension URLSessionDelegate {
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
+        // The method has no parameter for the task. `AsyncForm.challengedTask` is used instead.
         session.callAsyncFormIfImplemented(.sessionChallenge, of: type(of: self), for: nil) {
             await self.urlSession(session, didReceive: challenge)
         } completion: {
             completionHandler($0.0, $0.1)
         } ifMissing: {
+            // A delegate without methods for challenges does not decide whether servers are trusted.
             ChallengeMethods.recordMissing(.session, in: type(of: self))
             completionHandler(.performDefaultHandling, URLCredential.notImplemented)
         }

@@ -8,13 +8,14 @@ public import Foundation
 /// session without a delegate. The session calls all methods on its delegate queue, and never two at once for the same task. The
 /// delegate may call a completion handler on any thread. The task waits for the first call and ignores further ones.
 ///
-/// A task may have a delegate of its own (`URLSessionTask.delegate`). Its methods are called instead of those of the session's
-/// delegate. If it does not implement a method, the default implementation runs, and calls the method of the session's delegate.
+/// A task may have a delegate of its own (`URLSessionTask.delegate`). The methods of that delegate are called instead of those of
+/// the session's delegate. If that delegate does not implement a method, the default implementation runs, and calls the method of
+/// the session's delegate.
 ///
 /// A method with a completion handler also has an `async` form. A class implements one of the two forms; if it implements both,
 /// the session calls the one with the handler. The `async` form does not run on the delegate queue. When the task is cancelled,
-/// so is the Swift task that runs the `async` form. A subclass cannot add a form that the class that conforms to the protocol
-/// does not implement.
+/// the Swift task that runs the `async` form is cancelled too. If a class conforms to the protocol, its subclasses cannot add a
+/// form that the class does not implement.
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
     /// The session has become invalid. Called after the last call for any of its tasks. The error is always nil.
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
@@ -190,7 +191,8 @@ public protocol URLSessionWebSocketDelegate: URLSessionTaskDelegate {
     func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?)
 
-    /// A close frame has been received: the server closes the connection, or answers the program's close frame.
+    /// The WebSocket was closed, by the server or by the program. If the program has closed it, the server may not have answered.
+    /// The code and reason are those of the side that has closed it first.
     func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
         didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?)

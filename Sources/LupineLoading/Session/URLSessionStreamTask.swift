@@ -88,6 +88,8 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
         }
     }
 
+    // The operations below are barriers: they wait for all earlier reads and writes, and later reads and writes wait for them.
+
     /// Passes the connection to the delegate as a pair of streams, with `urlSession(_:streamTask:didBecome:outputStream:)`. The
     /// task then completes.
     ///

@@ -90,9 +90,9 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
         set { core.storesWithoutAsking = newValue }
     }
 
-    /// The credential with which the task answers challenges, instead of the credentials in the session's storage (U-11.4). Nil
-    /// uses those. `Lupine` sets it before it resumes the task, and again when the program replaces the credential. May be used
-    /// on any thread.
+    /// The credential with which the task answers challenges, instead of the credentials in the session's storage (U-11.4). With
+    /// nil, the credentials in the storage are used. `Lupine` sets this before it resumes the task, and again when the program
+    /// replaces the credential. May be used on any thread.
     package final var ownCredential: URLCredential? {
         get { core.credential }
         set { core.credential = newValue }
@@ -145,7 +145,7 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - consumer: Receives the content and the completion instead of the delegate; retained until the task has ended. Nil to
-    ///     deliver both to the delegate.
+    ///     deliver content and completion to the delegate.
     ///   - limit: The maximum length of the content; longer content fails the task.
     package final func collectContent(
         for consumer: (any TaskConsumer)? = nil, upTo limit: CollectedBodyLimit = .standard

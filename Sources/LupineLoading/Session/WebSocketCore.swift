@@ -16,7 +16,7 @@ final class WebSocketCore: WebSocketOwner {
 
     /// How the WebSocket ended.
     enum Ending: Sendable {
-        /// By a close frame of either side.
+        /// A close frame of this side or of the peer has ended it.
         case closed(CloseStatus)
         case failed(any Error)
     }
@@ -174,6 +174,7 @@ final class WebSocketCore: WebSocketOwner {
     /// - Returns: False if there is no open connection.
     func close(_ code: URLSessionWebSocketTask.CloseCode, reason: Data?) -> Bool {
         let reason = reason.map { Self.validUTF8(Array($0)) } ?? []
+        // `WebSocketCloseFrame` throws for a code that must not be sent.
         let frame =
             (try? WebSocketCloseFrame(WebSocketCloseCode(rawValue: UInt16(code.rawValue)), reason: reason))
             ?? .empty
@@ -199,6 +200,7 @@ final class WebSocketCore: WebSocketOwner {
     /// Returns the reason if it is valid UTF-8, otherwise an empty one. `WebSocketCloseFrame` shortens a reason that is too long.
     private static func validUTF8(_ reason: [UInt8]) -> [UInt8] {
         var progress = UTF8Validator()
+        // `validate` returns the index of the first invalid octet; nil if all are valid.
         return progress.validate(reason.span) == nil && progress.isBetweenCharacters ? reason : []
     }
 
@@ -221,6 +223,7 @@ final class WebSocketCore: WebSocketOwner {
     /// Ends the WebSocket at once, without a closing handshake. Waiting handlers get `error`. Has no effect after the end.
     func abort(_ error: any Error) {
         // Does not add a command, because commands wait while the task is suspended.
+        // `end` returns the phase before the end. If it was not `open`, there is no driver to abort.
         guard case .open(let loop, let driver) = end(error, reporting: nil) else { return }
         // The result is false if the loop has ended; then its connections are closed.
         _ = loop.execute { driver.value.abort() }
@@ -260,6 +263,7 @@ final class WebSocketCore: WebSocketOwner {
     /// The driver has received a message. Returns whether the driver is to deliver further messages.
     func webSocketReceived(_ message: WebSocketMessage) -> Demand {
         let (demand, canDeliver) = state.withLock { state -> (Demand, Bool) in
+            // A message that arrives after the end is ignored.
             if case .ended = state.phase { return (.more, false) }
             let isQueueFull =
                 state.messageBytes > max(state.messageLimit, Self.dropBytes)
@@ -303,9 +307,14 @@ final class WebSocketCore: WebSocketOwner {
     func webSocketEnded(_ outcome: WebSocketClosing.Outcome, _ error: TransportError?) {
         switch outcome {
         case .peerClosed(let frame), .locallyClosed(let frame, answer: _):
-            let closeStatus = Self.closeStatus(of: frame)
-            state.withLock { if !$0.isClosing { $0.closeStatus = closeStatus } }
-            end(Self.connectionLost(nil), reporting: .closed(self.closeStatus))
+            // `frame` is the first close frame: that of the peer, or that of this side. If the program has closed the connection,
+            // the status that it has passed stays.
+            let frameStatus = Self.closeStatus(of: frame)
+            let finalStatus = state.withLock { state in
+                if !state.isClosing { state.closeStatus = frameStatus }
+                return state.closeStatus
+            }
+            end(Self.connectionLost(nil), reporting: .closed(finalStatus))
         case .failed(.messageTooBig):
             let error = NSError(domain: NSPOSIXErrorDomain, code: Int(POSIXErrorCode.EMSGSIZE.rawValue))
             end(error, reporting: .failed(error))
@@ -422,6 +431,7 @@ final class WebSocketCore: WebSocketOwner {
 
     /// Performs the queued commands. Spreads them over several turns of the loop if they are many.
     private func drain(into driver: WebSocketDriver, on loop: EventLoop) {
+        // The closure returns false to end the repetition.
         loop.repeatAcrossTurns { [self] in
             guard let command = nextCommand() else { return false }
             perform(command, on: driver)

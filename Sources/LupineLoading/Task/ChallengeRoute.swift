@@ -100,8 +100,11 @@ struct ChallengeRoute: Sendable {
                             disposition: disposition, credential: credential,
                             responder: recipients[index].responder))
                 }
-                if call.passOn() { queue.add { ask(from: index + 1) } }
+                // True if the recipient's call has returned before. The loop has ended then, so another job continues it.
+                let mustContinue = call.passOn()
+                if mustContinue { queue.add { ask(from: index + 1) } }
             }
+            // Continues only if the recipient has passed the challenge on during its call.
             guard call.returnedAfterPassingOn() else { return }
         }
         // All recipients have passed the challenge on.

@@ -77,7 +77,7 @@ final class DelegateQueue: Sendable {
         guard isSerial else { return submit(job) }
         let (needsBlock, mustSubmit) = state.withLock { state in
             state.readyJobs.append(Job(run: job))
-            // The result is evaluated before `isScheduled` is set.
+            // The result is evaluated before `isScheduled` is set. The wait is ended only if there are enough jobs.
             defer { state.isScheduled = true }
             return (!state.isScheduled, state.readyJobs.count >= Self.maxWaitingJobs && state.endWait())
         }
@@ -123,6 +123,8 @@ final class DelegateQueue: Sendable {
 
 extension DelegateQueue: TurnEndListener {
     func turnEnded() {
-        if state.withLock({ $0.endWait() }) { submit { self.run() } }
+        // False if `add` has submitted the jobs during the turn.
+        let mustSubmit = state.withLock { $0.endWait() }
+        if mustSubmit { submit { self.run() } }
     }
 }

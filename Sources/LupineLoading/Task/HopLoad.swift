@@ -39,7 +39,7 @@ extension HopLoad {
 enum HopPlan: Sendable {
     /// The content goes to `hopReceivedContent`.
     case deliver
-    /// As `deliver`, but only after `resumeReading()`.
+    /// The content goes to `hopReceivedContent`, but only after `resumeReading()`.
     case pause
     /// The content is discarded, and the hop ends successfully.
     case skip

@@ -31,7 +31,7 @@ final class HopRequest: Sendable {
     let tunnelAuthorizer: TunnelAuthorizer?
     /// Passes the challenges of the hop's connection to the task's delegate; nil if no delegate answers challenges.
     let verifier: TaskPeerVerifier?
-    /// The identity of the hop for transfer observers; nil without observers.
+    /// The id of the hop and the reason for it, which transfer observers receive; nil without observers.
     let transfer: TransferIdentity?
 
     /// Creates a request with its body and options.

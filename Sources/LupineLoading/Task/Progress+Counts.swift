@@ -3,7 +3,8 @@
 package import Foundation
 
 extension Progress {
-    /// Sets both counts. The caller must hold no lock, because observers of the object are code of the program.
+    /// Sets the completed and the total count. The caller must hold no lock, because observers of the object are code of the
+    /// program.
     ///
     /// Foundation's `Progress` traps when the total becomes 0, and for some fractions of large totals, unless the total was
     /// unknown before. This method therefore sets the total to unknown first.

@@ -4,16 +4,20 @@ import Foundation
 import LupineTransport
 
 /// The callbacks of a task: calls of the delegate, questions to it and content for it. They are queued in the task's
-/// `TaskDelivery`. One turn of the task on the delegate queue then runs all callbacks that are ready.
+/// `TaskDelivery`. One turn of the task then runs all callbacks that are ready.
+///
+/// Here and in `TaskDelivery`, a step is one queued callback. A turn is a job on the delegate queue, not one of an event loop.
 extension TaskCore {
     /// Queues a call of the delegate. The call is not made if the task is cancelled before.
     func call(_ call: @escaping @Sendable (CallbackContext) -> Void) {
-        if state.withLock({ $0.delivery.add(.call(call)) }) { requestTurn() }
+        let needsTurn = state.withLock { $0.delivery.add(.call(call)) }
+        if needsTurn { requestTurn() }
     }
 
     /// Queues a call that is made on the delegate queue in any case, even if the task is cancelled or has completed.
     func callUnconditionally(_ call: @escaping @Sendable () -> Void) {
-        if state.withLock({ $0.delivery.add(.unconditional(call)) }) { requestTurn() }
+        let needsTurn = state.withLock { $0.delivery.add(.unconditional(call)) }
+        if needsTurn { requestTurn() }
     }
 
     /// Queues a question for the delegate. The steps behind it wait for the answer.
@@ -67,7 +71,8 @@ extension TaskCore {
 
     /// Holds content back, or delivers it again. While content is held back, the load stops reading when much of it is queued.
     func holdContent(_ isHeld: Bool) {
-        if state.withLock({ $0.delivery.holdContent(isHeld) }) { requestTurn() }
+        let needsTurn = state.withLock { $0.delivery.holdContent(isHeld) }
+        if needsTurn { requestTurn() }
     }
 
     /// Declares that the delegate only collects the content. Pieces may then be joined. If there is a consumer, it receives the
@@ -131,6 +136,7 @@ extension TaskCore {
     /// finishes on the calling thread instead: if its consumer is the only listener, or if it has no delegate and its sink may
     /// complete on any thread.
     func end(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
+        // `onlyListener` is nil if the delegate receives the calls.
         if let sink = state.withLock({ $0.sink }) as? DelegateSink, let consumer = sink.onlyListener,
             endForConsumer(consumer, error, metrics)
         {
@@ -146,6 +152,7 @@ extension TaskCore {
         }
         if isAsking { limitWaitForAnswer() }
         if !needsTurn { return }
+        // The turn has to run: on the delegate queue, or here if that calls no code of the program.
         guard isDirect else { return requestTurn() }
         // The Swift task that awaits the end may release the task and the session at once. The queue retains them a little
         // longer, so that objects which the program has attached to them are deallocated on the queue and not on this thread.
@@ -199,15 +206,15 @@ extension TaskCore {
         if needsTurn { requestTurn() }
     }
 
-    /// Runs all steps that are ready. Called on the delegate queue, unless `onAnyThread` is true.
+    /// Runs the queued callbacks, the steps, as long as one is ready. Called on the delegate queue, unless `onAnyThread` is true.
     ///
     /// - Parameter onAnyThread: Whether the calling thread may be another one than the delegate queue's. Steps that may call the
     ///   program then remain for the queue.
     private func runTurn(onAnyThread: Bool = false) {
         var context: CallbackContext?
         while true {
-            // The participants are nil if they are those of `context`. They are set for the first step, and after a step that has
-            // converted the task, as the delegate's answer `.becomeDownload` does.
+            // The participants are the session, task, sink and delegate that a callback needs. They are nil if unchanged since
+            // `context` was made. They change if a step converts the task, as the answer `.becomeDownload` does.
             let (action, participants) = state.withLock { state in
                 if onAnyThread, state.ownDelegates != nil || state.delivery.isNextUnconditional {
                     // No action: the remaining steps run on the delegate queue.
@@ -261,6 +268,7 @@ extension TaskCore {
         completion.sink.completed(context, completion.error)
         // `context` retains the participants until this method returns. They are therefore not deallocated under the lock, nor
         // later on the thread that releases the task.
+        // Nil if the task has been removed from its session before.
         if state.withLock({ $0.takeParticipants() }) != nil {
             context.session.core.taskFinished(identifier, of: context.session)
         }
@@ -281,7 +289,8 @@ extension TaskCore.State {
     /// Moves the task to the state `completed`. Removes and returns the objects that the task does not need after that.
     fileprivate mutating func complete() -> Completion {
         error = outcome?.error
-        if machine.handle(.finish) == .completeCancelled {
+        let action = machine.handle(.finish)
+        if action == .completeCancelled {
             error = sink.errorOfCancelledTask(error, URLError.cancelled(url: currentRequest?.url))
         }
         return Completion(
@@ -289,8 +298,8 @@ extension TaskCore.State {
             loadFactory: loadFactory.take(), load: load.take())
     }
 
-    /// Removes and returns the session, the delegates and the sink of a completed task. The sink is removed because it may retain
-    /// an object that retains the task. Returns nil if they have been removed before.
+    /// Removes and returns the session, the delegates and the sink of a completed task. The sink is replaced by one without
+    /// state, because it may retain an object that retains the task. Returns nil if this was called before.
     fileprivate mutating func takeParticipants() -> CallbackContext.Participants? {
         defer { (publicTask, session, ownDelegates, sink) = (nil, nil, nil, DelegateSink.shared) }
         guard let publicTask, let session else { return nil }

@@ -28,7 +28,7 @@ extension TaskCore {
     ///
     /// - Parameter first: A closure that is called on the delegate queue before the task completes. If the task has completed
     ///   already, it is still called.
-    func cancel(first: (@Sendable () -> Void)? = nil) {
+    func cancel(callingFirst first: (@Sendable () -> Void)? = nil) {
         if let first { callUnconditionally(first) }
         let (action, load, isUnadmitted) = state.withLock { state in
             (state.machine.handle(.cancel), state.load, state.isUnadmitted)
@@ -84,6 +84,7 @@ extension TaskCore {
 
     /// Creates the load and starts it.
     private func startLoad() {
+        // Nil if the load has been made or the task has finished.
         guard let loadFactory = state.withLock({ $0.loadFactory.take() }) else { return }
         let load = loadFactory.load(for: self)
         let (priority, isCancelled, loopPreference) = state.withLock { state in
@@ -96,6 +97,7 @@ extension TaskCore {
         // The program may have cancelled or suspended the task while the load was being made.
         if isCancelled { load.cancel(cancellation) }
         load.start()
+        // A new load is not suspended.
         passSuspension(lastPassed: false)
     }
 

@@ -18,8 +18,9 @@ extension TaskCore {
             principal.originalRequest, principalSettings.additionalHeaders["Authorization"] != nil)
         // After a redirect of the principal, this task's request may lack the user that the principal's original request names.
         let lacksUser = principalNamesUser && !Self.namesUser(originalRequest, false)
-        let hasOwnCredential = principal.credential != nil || lacksUser
-        let context = session?.core.context(for: principalSettings, withCredentials: !hasOwnCredential)
+        let usesSessionCredentials = principal.credential == nil && !lacksUser
+        let context = session?.core.context(
+            for: principalSettings, withCredentials: usesSessionCredentials)
         // The program has set the credential for the origin of the principal's original request.
         let credential = principal.hasLeftOrigin ? nil : principal.credential
         state.withLock { state in
@@ -34,6 +35,7 @@ extension TaskCore {
 
     /// Whether the request identifies the user, or its session adds `Authorization` to each request.
     private static func namesUser(_ request: URLRequest?, _ sessionNamesUser: Bool) -> Bool {
+        // Whether the request names a user does not depend on a storage.
         TaskCredentials(of: request, storage: nil, identifiesUser: sessionNamesUser).identifiesUser
     }
 }

@@ -84,6 +84,7 @@ extension TaskCore: TaskDriverClient {
         about challenge: URLAuthenticationChallenge, completion: @escaping @Sendable (ChallengeAnswer) -> Void
     ) {
         guard hasDelegate, let queue else {
+            // Without a delegate, the answer is that of the session's configuration.
             return completion(ChallengeAnswer(disposition: .performDefaultHandling, responder: .session))
         }
         ask(
@@ -165,15 +166,15 @@ extension TaskCore: TaskDriverClient {
     }
 
     func driverReceivedContent(_ data: Data) -> Demand {
-        countReceived(data.count).receivedContent(self, data)
+        sinkAfterCounting(data.count).receivedContent(self, data)
     }
 
     func driverSpliced(_ count: Int) -> Demand {
-        countReceived(count).spliced(self, count)
+        sinkAfterCounting(count).spliced(self, count)
     }
 
     /// Adds received bytes to the counts and the progress. Returns the sink, read under the same lock.
-    private func countReceived(_ bytes: Int) -> any TaskSink {
+    private func sinkAfterCounting(_ bytes: Int) -> any TaskSink {
         let (sink, progress) = state.withLock { state in
             state.counts.received += Int64(bytes)
             return (state.sink, Self.progressUpdate(state.progress, state.counts))
@@ -204,7 +205,8 @@ extension TaskCore: TaskDriverClient {
     }
 
     func driverEnded(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
-        // Only these two errors can end the load while the delegate is being asked. Its answer has no effect then (U-5.10).
+        // Only these two errors can end the load while the delegate is being asked. The delegate's answer then has no effect
+        // (U-5.10).
         if let error = error as? URLError, error.code == .timedOut || error.code == .cancelled {
             abandonOpenQuestion()
         }
@@ -226,6 +228,7 @@ extension TaskCore: ServerTrustChallenger {
         if let delegate = delegate as? any ServerTrustDeferring {
             return delegate.defersServerTrust(ofHost: host)
         }
+        // A delegate that implements no method for challenges leaves all of them to the default handling.
         return ChallengeMethods.areMissing(
             in: ObjectIdentifier(type(of: delegate)), isTaskDelegate: delegate is any URLSessionTaskDelegate)
     }

@@ -193,6 +193,7 @@ final class TaskCore: Sendable {
             state.ownDelegates = delegate
             state.sessionHasDelegate = session.core.hadDelegate
         }
+        // False if the session was invalidated before.
         if session.core.admit(self) {
             if delegate != nil || session.core.needsDidCreateTask {
                 call { $0.delegates.task?.urlSession($0.session, didCreateTask: $0.task) }

@@ -2,10 +2,10 @@
 
 import Foundation
 
-/// The queue of one task's calls, questions and content for the delegate queue. They are called steps.
+/// The queue of one task's calls, questions and content for the delegate queue. Each of them is called a step.
 ///
-/// A value under the task's lock. It decides which step runs next, and whether a turn on the delegate queue has to be requested:
-/// a job that runs all steps that are ready. `TaskCore` requests the turn and runs the steps.
+/// A value under the task's lock. It decides which step runs next, and whether a turn has to be requested. Here a turn is a job
+/// on the delegate queue that runs all steps that are ready. `TaskCore` requests the turn and runs the steps.
 ///
 /// An open question holds back the steps behind it until it is answered. While content is held back (`holdContent`), a piece of
 /// content holds back the steps behind it too. When the task is cancelled, all steps are dropped except unconditional calls
@@ -105,7 +105,8 @@ struct TaskDelivery: Sendable {
     mutating func add(_ data: Data) -> (needsTurn: Bool, pauses: Bool) {
         if isCancelled || endProgress == .finished { return (false, false) }
         queuedBytes += data.count
-        if queuedPieces < Self.maxPieces || !joinToLast(data) {
+        let isJoined = queuedPieces >= Self.maxPieces && joinToLast(data)
+        if !isJoined {
             append(.data(data))
             queuedPieces += 1
         }

@@ -11,8 +11,8 @@ extension TaskCore {
         let progress: Progress
         let counts: Counts
 
-        /// Sets the sum of the sent and received bytes, and the sum of the expected bytes. The latter is unknown if one of its
-        /// summands is unknown or the sum overflows.
+        /// Sets the sum of the sent and received bytes, and the sum of the expected bytes. The sum of the expected
+        /// bytes is unknown if one of its summands is unknown or if it overflows.
         func apply() {
             assertNoLockIsHeld()
             let isKnown = counts.expectedToSend >= 0 && counts.expectedToReceive >= 0

@@ -68,7 +68,7 @@ extension TaskSink {
         (error as? URLError)?.code == .cancelled ? error : cancellation
     }
     func askForResumeData(_ task: TaskCore, _ handler: @escaping @Sendable (Data?) -> Void) {
-        task.cancel(first: { handler(nil) })
+        task.cancel(callingFirst: { handler(nil) })
     }
     var defersCallbacks: Bool { false }
     var completesOnAnyThread: Bool { false }
@@ -84,8 +84,8 @@ private final class UnexpectedUpgradeHandler: UpgradeHandler {
     func closed(_ error: TransportError?) {}
 }
 
-/// The session, task, sink and delegates of the callbacks that are made in one turn. A class, so that passing the value from call
-/// to call costs one retain.
+/// The session, task, sink and delegates of the callbacks that one job on the delegate queue makes. A class, so that passing the
+/// value from call to call costs one retain.
 final class CallbackContext: Sendable {
     /// The objects that take part in the callbacks, as the task's state retains them.
     struct Participants: Sendable {
@@ -120,8 +120,8 @@ final class CallbackContext: Sendable {
 }
 
 /// The delegates of a task: its own delegate and the session's. For each protocol, only the first delegate that conforms to it
-/// has to be called. If it does not implement a method, the default implementation calls the second one
-/// (`URLSession.successor(of:for:)`).
+/// has to be called. If that delegate does not implement a method, the default implementation calls
+/// the session's delegate (`URLSession.successor(of:for:)`).
 struct DelegateChain: Sendable {
     /// The task's own delegate; nil if it has none.
     let ownDelegates: DelegateSet?
