@@ -5,8 +5,8 @@ import LupineTLS
 /// A socket as the wire of a TLS channel.
 ///
 /// A read that does not fill its buffer has emptied the socket. The next read then returns `wouldBlock` without a system call,
-/// until the loop reports new readiness. This does not apply after the loop has reported that the peer has closed
-/// its end, because a further read must find the end of the stream. Confined to its loop.
+/// until the loop reports new readiness. After the loop has reported that the peer has closed its end, every read makes a system
+/// call, because a further read must find the end of the stream. Confined to its loop.
 final class SocketWire: ChannelWire {
     /// The socket; nil once closed.
     private var socket: Socket?

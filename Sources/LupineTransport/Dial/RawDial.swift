@@ -13,6 +13,7 @@ package final class RawDial {
         to origin: Origin, configuration: DialConfiguration, resolver: Resolver, on loop: EventLoop
     ) {
         var configuration = configuration
+        // A proxy that forwards understands only HTTP. In some protocols the origin sends first, such as in SMTP.
         configuration.tunnelsEverything = true
         configuration.originMaySpeakFirst = true
         self.origin = origin

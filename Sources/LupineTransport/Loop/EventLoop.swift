@@ -138,6 +138,7 @@ package final class EventLoop: Sendable {
     /// will then never run.
     package func executeInline(_ work: @escaping @Sendable () -> Void) -> Bool {
         guard isOnLoop else { return inbox.submit(work) }
+        // If a job of the program makes this call, `work` does not count as a part of the job (`ofRunningJob`).
         core.value.runOutsideJobs(work)
         return true
     }
@@ -148,6 +149,7 @@ package final class EventLoop: Sendable {
     /// A loop that carries an exchange is not borrowed: it soon wakes for the exchange, and would have to wait for the caller.
     /// `work` must not block: if the loop wakes, its thread waits until `work` has returned.
     func executeWhileIdle(_ work: () -> Void) -> Bool {
+        // `borrow` comes last: it succeeds only if the loop sleeps, and then makes this thread the holder.
         guard !NativeThread.isLoop, exchangeCount.load(ordering: .relaxed) == 0, access.borrow() else {
             return false
         }
@@ -282,8 +284,8 @@ package final class EventLoop: Sendable {
     /// Gives back the record buffer.
     package func giveBack(recordBuffer: consuming [UInt8]) { core.value.recordBuffer = recordBuffer }
 
-    /// Moves a buffer out of the core, or creates one while the core's is lent. It swaps the arrays, because with a second
-    /// reference to the array the next write would copy the bytes.
+    /// Moves a buffer out of the core, or creates one while the core's is lent. The arrays are swapped and not assigned: with a
+    /// second reference to the array, the next write would copy the bytes.
     private static func lend(_ buffer: inout [UInt8], _ size: Int) -> [UInt8] {
         if buffer.isEmpty { return [UInt8](repeating: 0, count: size) }
         var lent: [UInt8] = []

@@ -51,6 +51,7 @@ package final class EventLoopGroup: Sendable {
                         name: "\(name)-\(index)", number: index, clock: clock, callouts: callouts))
             }
         } catch {
+            // The callout threads need no end: none is started before the first callout.
             for loop in started { loop.shutdownAndWait() }
             throw error
         }
@@ -89,8 +90,8 @@ package final class EventLoopGroup: Sendable {
         return leastLoaded
     }
 
-    /// Returns the loop for the next task executor: round-robin, regardless of the loops' connections, because tasks on an
-    /// executor open their connections on the same loop.
+    /// Returns the loop for the next task executor: round-robin, whatever the loops carry at present. The connections that count
+    /// are those that the executor's tasks will open, which will be on the same loop.
     package func nextExecutor() -> EventLoop {
         // The index is computed as in `next()`.
         let (count, _) = nextExecutorCount.add(1, ordering: .relaxed)

@@ -128,7 +128,7 @@ final class LoopCore {
             slab.channel(for: Registration(token: token))?.channelReady(readiness)
         }
         let phase = runInbox()
-        // Timers that the timers' own callbacks set wait for the next turn.
+        // `newest` is the number of the timer that was set last: timers that the callbacks below set wait for the next turn.
         let newest = timers.newest
         while let action = timers.popDue(at: now, upTo: newest) { action.end(.due) }
         runDeferredWork()
@@ -173,7 +173,8 @@ final class LoopCore {
     /// Whether the loop has work of its own, so that it must not wait.
     private var hasPendingWork: Bool { !deferredWork.isEmpty || !listeners.isEmpty || !jobs.isEmpty }
 
-    /// Returns how long epoll may wait, in milliseconds: 0 if there is work to do, -1 for no limit.
+    /// Returns how long epoll may wait, in milliseconds: 0 if there is work to do, -1 for no limit. It also prepares the wait: it
+    /// stores when the loop's thread will wake, and has the inbox wake the thread for new work (`fallAsleep`).
     private func timeout(at waitStart: Instant) -> Int32 {
         sleepsUntil = timers.next ?? .distantFuture
         guard !hasPendingWork, inbox.fallAsleep() else { return 0 }
@@ -181,7 +182,7 @@ final class LoopCore {
         let (remaining, overflow) = next.nanoseconds.subtractingReportingOverflow(waitStart.nanoseconds)
         if overflow { return Int32.max }
         if remaining <= 0 { return 0 }
-        // Rounded up to whole milliseconds: a loop that wakes before the deadline would wait again and again for no time.
+        // Rounds up to whole milliseconds: a loop that wakes before the deadline would wait again and again for no time.
         return Int32(clamping: (remaining - 1) / 1_000_000 + 1)
     }
 
@@ -281,7 +282,8 @@ final class LoopCore {
     private func close() -> Bool {
         for registration in slab.all {
             slab.channel(for: registration)?.loopWillClose()
-            // Releases a channel that has not ended its registration: it will never be called again.
+            // Releases a channel that has not ended its registration: it will never be called again. The result is false for the
+            // others.
             _ = deregister(registration, closing: true)
         }
         while let action = timers.popDue(at: .distantFuture) { action.end(.loopClosing) }

@@ -130,7 +130,7 @@ package enum Netlink {
         switch type {
         case 2:  // NLMSG_ERROR
             guard body.count >= 4 else { throw .truncated(type: type) }
-            // The kernel sends the error number negated.
+            // The kernel sends the error number negated. `&-` cannot trap, whatever the number is.
             return .error(number: 0 &- Int32(bitPattern: body.u32(at: 0)))
         case 3:  // NLMSG_DONE
             return .done
@@ -165,7 +165,7 @@ package enum Netlink {
         return link
     }
 
-    /// Decodes `ifaddrmsg` and its attributes; returns nil for other families than IP.
+    /// Decodes `ifaddrmsg` and its attributes; returns nil if they contain no IP address.
     private static func address(
         _ type: UInt16, _ body: Span<UInt8>
     ) throws(NetlinkError) -> InterfaceAddress? {

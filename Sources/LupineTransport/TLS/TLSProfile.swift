@@ -30,7 +30,7 @@ package final class TLSProfile: Sendable {
     let revocation: RevocationSupport
     /// Chooses the client certificate; nil to present the one of the configuration.
     let identitySource: IdentitySource?
-    /// The questions that a connection asks the exchange that it is opened for.
+    /// What the handshake of a new connection asks the verifier of the exchange that the connection is opened for.
     package let questions: PeerQuestions
     /// Called with each rejected peer; nil if the layer above does not need this.
     let refusalHandler: RefusalHandler?
@@ -78,12 +78,13 @@ package final class TLSProfile: Sendable {
     }
 
     /// Whether peers are certainly evaluated with the configured roots, which must then be loaded before a connection is opened.
-    /// False if the profile asks the exchange: its answer may make the roots unnecessary.
+    /// False if the handshake asks the exchange's verifier, whose answer may make the roots unnecessary.
     var needsRoots: Bool { questions == .none && trust.needsRoots }
 
     /// The name of the loaded roots (`TrustRoots.name`). Before they are loaded, the name that the present contents of their
     /// files would give.
     package var rootsName: String {
+        // `withRoots: false` returns the context even if its roots are not read yet.
         settings.context(withRoots: false)?.store.name ?? configuration.roots.name
     }
 

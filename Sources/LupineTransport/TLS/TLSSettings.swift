@@ -64,7 +64,8 @@ package final class TLSSettings: Sendable {
         case .isLoading: break
         case .mustLoad:
             let pool = WorkerPool.trust
-            switch pool.submit(pool.newTicket(), { self.load() }) {
+            // Nobody withdraws the work, so its ticket is not kept.
+        switch pool.submit(pool.newTicket(), { self.load() }) {
             case .running, .queued: break
             // If no worker thread is available, the calling thread loads the context, although that blocks it.
             case .allHung, .noThread: load()
@@ -105,7 +106,7 @@ package final class TLSSettings: Sendable {
             let waiters = state.withLock { Self.contextMade(&$0, answer) }
             for waiter in waiters { waiter.completion(answer) }
         }
-        // In any other state than `reading`, no caller waits for the roots.
+        // Only in the state `reading` does a caller wait for the roots.
         let mustRead = state.withLock { if case .reading = $0 { true } else { false } }
         guard let context, mustRead else { return }
         let answer: Answer

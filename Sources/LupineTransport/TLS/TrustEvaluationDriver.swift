@@ -36,6 +36,8 @@ final class TrustEvaluationDriver {
     }
 
     /// Starts the evaluation.
+    ///
+    /// `cached` permits no fetch, because this is the loop's thread. If one is needed, the next step is `needsWorker`.
     func start() { perform(evaluation.resume(revocation: .cached(revocation.cache))) }
 
     /// Cancels the evaluation; `report` is not called afterwards.
@@ -49,12 +51,12 @@ final class TrustEvaluationDriver {
         pendingJob = .none
     }
 
-    /// Performs the step that the evaluation needs next.
+    /// Performs what the evaluation needs next (its `Step`).
     private func perform(_ step: TrustEvaluation.Step) {
         guard report != nil else { return }
         switch step {
         case .finished(let verdict):
-            // `cancel` sets the property to nil, so that no second report can follow. No job is pending here.
+            // `cancel` only sets the property to nil here, so that no second report can follow: no job is pending.
             let report = report
             cancel()
             report?(verdict)
