@@ -5,7 +5,8 @@ internal import Synchronization
 /// The time of the latest progress of one dial. The idle time-out of an exchange that waits for the dial starts at that time.
 ///
 /// The dial, which opens one connection, writes the time on its loop; `Exchange.runWaitTimeouts` reads it through the pool on any
-/// loop. An established connection and each part of a TLS or proxy handshake count as progress; an answer of the resolver does not.
+/// loop. An established connection counts as progress, and so does each part of a TLS or proxy handshake. An answer of the
+/// resolver does not.
 ///
 /// Relaxed memory ordering suffices, because no other memory depends on these values.
 final class DialProgress: Sendable {

@@ -58,7 +58,7 @@ extension Descriptor {
     }
 
     /// Duplicates a descriptor of the program. Both share one file position; the program's descriptor stays open. Throws
-    /// `invalidArgument` if the file is not open for writing or has no position, as a pipe.
+    /// `invalidArgument` if the file is not open for writing, or has no position, as a pipe has none.
     package static func sharing(_ number: Int32) throws(Errno) -> Descriptor {
         Descriptor(adopting: try Syscalls.shareForWriting(number))
     }

@@ -125,6 +125,7 @@ extension SocketAddress {
         case .unix(let path):
             let bytes = Array(path.utf8)
             guard !bytes.isEmpty, !bytes.contains(0) else { throw .invalidArgument }
+            // A path ends with a NUL, and an abstract name begins with one.
             return try Self.fillUnix(&storage, bytes + [0])
         case .unixAbstract(let name):
             return try Self.fillUnix(&storage, [0] + name)

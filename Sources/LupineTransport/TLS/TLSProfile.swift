@@ -5,9 +5,9 @@ package import LupineTLS
 /// The TLS configuration and the trust evaluator of connections, and the sessions that they share: the TLS half of a pool key
 /// (`Origin`).
 ///
-/// Profiles are compared by identity. The pool never leases a connection under another profile, and connections only resume
-/// sessions of their own profile. `TLSProfiles` returns the same profile for equal settings, so that they share connections. Any
-/// thread may use a profile.
+/// Two profiles are equal only if they are the same object. The pool never leases a connection under another profile, and
+/// connections only resume sessions of their own profile. `TLSProfiles` returns the same profile for equal settings, so that
+/// requests with equal settings share connections. Any thread may use a profile.
 package final class TLSProfile: Sendable {
     /// Chooses the client certificate for a server that requests one. The transport calls the closure on a loop. The
     /// closure must call `reply` once, from any thread, with nil for no certificate. If it releases `reply` without a call, no

@@ -4,9 +4,11 @@
 /// idle.
 ///
 /// `getaddrinfo` cannot be interrupted: a look-up for which nobody waits occupies its thread until the call returns. Neither a
-/// shutdown nor the exit of the process waits for that. There are at most `limit` threads, so that hanging look-ups do not start
-/// more and more of them. When all threads hang, the pool refuses new work instead of queueing it. The process has one pool for
-/// look-ups and one for verifying certificates. The program's code runs on `CalloutThreads` instead. Any thread may call.
+/// shutdown nor the exit of the process waits for that call. There are at most `limit` threads, so that hanging look-ups do not
+/// start more and more of them. When all threads hang, the pool refuses new work instead of queueing it.
+///
+/// The process has one pool for look-ups and one for verifying certificates. The program's code runs on `CalloutThreads` instead.
+/// Any thread may call.
 package final class WorkerPool: Sendable {
     typealias Ticket = WorkQueue.Ticket
 
@@ -80,6 +82,7 @@ package final class WorkerPool: Sendable {
             return .queued(hungAt: hungAt)
         }
         guard placement == .running else { return placement }
+        // The work counts as running, but has no thread yet.
         do {
             try NativeThread.startDetached(name: name) { self.run(ticket, work) }
             return .running
