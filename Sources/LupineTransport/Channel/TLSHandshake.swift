@@ -98,6 +98,7 @@ final class TLSHandshake: LoopChannel {
 
     /// Starts the handshake.
     func start() {
+        // Nil if there is none: the handshake is then a full one.
         offeredSession = peer.profile.takeSession(for: sessionPeer)
         do throws(TLSError) {
             let engine = try TLSEngine(
@@ -150,6 +151,7 @@ final class TLSHandshake: LoopChannel {
         case .none: break
         case .trust, .trustAndIdentity: return askVerifier(about: trust, engine)
         }
+        // True if the handshake resumes a session, and `trust` is about the chain of the handshake from which the session comes.
         if engine.asksAboutResumption, let until = offeredSession?.acceptedUntil, .now < until {
             acceptedUntil = until
             return answerTrust(trust, .success(()), engine, acceptance: evaluatorAcceptance)
@@ -181,6 +183,7 @@ final class TLSHandshake: LoopChannel {
         guard let verifier else { return evaluate(trust, engine) }
         state = .awaitingVerdict(engine, trust)
         setAwaitingProgram(true)
+        // The answer if the verifier releases its reply without a call.
         let defaultAnswer = (
             verdict: PeerVerdict.refused(.refused("nobody has answered")), profile: TLSProfile?.none
         )
@@ -281,6 +284,7 @@ final class TLSHandshake: LoopChannel {
         hasAskedForIdentity = true
         state = .awaitingIdentity(engine)
         setAwaitingProgram(true)
+        // The answer if the program releases its reply without a call.
         let defaultAnswer = (answer: IdentityAnswer.nobody, profile: TLSProfile?.none)
         return reply(default: defaultAnswer) { handshake, choice in
             handshake.receivedIdentity(choice.answer, choice.profile)

@@ -20,7 +20,7 @@ final class Dialer {
     private var firstOriginBytes: [UInt8] = []
     private var metrics = DialMetrics()
     private var report: ((Outcome) -> Void)?
-    /// Binds an exchange to the dial, and returns the verifier that decides about the peer for that exchange.
+    /// Binds an exchange to the dial and returns the exchange's verifier, or `abandoned` if no exchange waits for the dial.
     private var claim: () -> PeerClaim = { .abandoned }
     /// The result of `claim`, once it has been called.
     private var claimResult: PeerClaim?

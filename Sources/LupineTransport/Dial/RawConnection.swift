@@ -84,7 +84,8 @@ package final class RawConnection: LoopChannel {
 
     /// Sends as much of the beginning of `bytes` as the channel accepts.
     package func send(_ bytes: Span<UInt8>) throws(TransportError) -> WriteOutcome {
-        guard try flush(), mayWrite else { return .wouldBlock }
+        let isFlushed = try flush()
+        guard isFlushed, mayWrite else { return .wouldBlock }
         do throws(ChannelFailure) {
             // A raw connection has no framing, which would be sent before the bytes: the array is empty.
             guard let outcome = try channel?.send([], from: 0, bytes) else { return .wouldBlock }

@@ -177,6 +177,7 @@ final class LoopCore {
     /// stores when the loop's thread will wake, and has the inbox wake the thread for new work (`fallAsleep`).
     private func timeout(at waitStart: Instant) -> Int32 {
         sleepsUntil = timers.next ?? .distantFuture
+        // `fallAsleep` returns false if the inbox has work.
         guard !hasPendingWork, inbox.fallAsleep() else { return 0 }
         guard let next = timers.next, next != .distantFuture else { return -1 }
         let (remaining, overflow) = next.nanoseconds.subtractingReportingOverflow(waitStart.nanoseconds)
@@ -286,10 +287,12 @@ final class LoopCore {
             // others.
             _ = deregister(registration, closing: true)
         }
+        // At `distantFuture`, every timer counts as due.
         while let action = timers.popDue(at: .distantFuture) { action.end(.loopClosing) }
         let hasEnded =
             deferredWork.isEmpty && listeners.isEmpty && registrationCount == 0 && timers.count == 0
         guard hasEnded else { return false }
+        // `close` returns false if other threads have submitted work meanwhile.
         guard inbox.close() else { return false }
         poller = nil
         return true

@@ -59,7 +59,7 @@ package enum IdentityAnswer: Hashable, Sendable {
     case cancelled
 }
 
-/// The questions that a handshake under a profile asks the exchange for which the connection is opened.
+/// What a handshake under a profile asks the verifier of the exchange for which the connection is opened.
 package enum PeerQuestions: Hashable, Sendable {
     /// No question: the profile's evaluator and configuration decide.
     case none

@@ -64,8 +64,8 @@ package final class TLSSettings: Sendable {
         case .isLoading: break
         case .mustLoad:
             let pool = WorkerPool.trust
-                // Nobody withdraws the work, so its ticket is not kept.
-        switch pool.submit(pool.newTicket(), { self.load() }) {
+            // Nobody withdraws the work, so its ticket is not kept.
+            switch pool.submit(pool.newTicket(), { self.load() }) {
             case .running, .queued: break
             // If no worker thread is available, the calling thread loads the context, although that blocks it.
             case .allHung, .noThread: load()

@@ -37,7 +37,8 @@ final class TrustEvaluationDriver {
 
     /// Starts the evaluation.
     ///
-    /// `cached` permits no fetch, because this is the loop's thread. If one is needed, the next step is `needsWorker`.
+    /// `resume` returns what has to be done next. `cached` permits no fetch, because this is the loop's thread. If a fetch is
+    /// needed, `resume` returns `needsWorker`.
     func start() { perform(evaluation.resume(revocation: .cached(revocation.cache))) }
 
     /// Cancels the evaluation; `report` is not called afterwards.
@@ -69,6 +70,7 @@ final class TrustEvaluationDriver {
     private func ask(_ check: CustomTrustCheck, about trust: PeerTrust) {
         let reply = reply(default: Self.refused("the evaluation was given up")) { driver, answer in
             driver.pendingJob = .none
+            // `answer` passes the answer to the evaluation, and returns what has to be done next.
             driver.perform(
                 driver.evaluation.answer(answer, revocation: .cached(driver.revocation.cache)))
         }

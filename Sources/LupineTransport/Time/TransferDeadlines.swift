@@ -238,6 +238,7 @@ package struct TransferDeadlines: Hashable, Sendable {
         case .none, .sent: break
         case .timed(let since): consider(since, timeouts.idleWrite, .idleWrite)
         }
+        // While the consumer has paused reading, a lack of progress is not the peer's fault.
         if let lastProgress, response != .paused { consider(lastProgress, timeouts.idle, .idle) }
         consider(start, timeouts.whole, .whole)
         return earliest
