@@ -36,6 +36,6 @@ final class DialProgress: Sendable {
     /// Whether the dial waits for an answer of the program.
     var isAwaitingProgram: Bool { awaitsProgram.load(ordering: .relaxed) }
 
-    /// The time of the latest progress; before the first step, the time at which the pool decided to dial.
+    /// The time of the latest progress; before any progress, the time at which the pool decided to dial.
     var latest: Instant { Instant(nanoseconds: nanoseconds.load(ordering: .relaxed)) }
 }

@@ -16,7 +16,7 @@ final class TLSHandshake: LoopChannel {
         let port: UInt16
         /// The proxy behind which the peer is; nil if there is none, or if the proxy itself is the peer.
         let proxy: ProxyServer?
-        /// Records each step of the handshake.
+        /// Records the time at which the handshake last made progress.
         let progress: DialProgress
         /// Whether HTTP/2 is accepted if the peer chooses it.
         let allowsHTTP2: Bool

@@ -26,7 +26,7 @@ final class ConnectRace {
     private var attempts: [ConnectAttempt?] = []
     /// Starts the next attempt when it fires.
     private var attemptDelayTimer: EventLoop.TimerToken?
-    /// Set to nil once it has been called, and by `close`.
+    /// Called with the outcome. Set to nil once it has been called, and by `close`.
     private var report: ((Outcome) -> Void)?
 
     /// Creates a race among `addresses`. `binding` is the local address or interface of each attempt.

@@ -26,7 +26,7 @@ final class ConnectionRoute: Sendable {
     let absolutePrefix: String?
     /// The `Proxy-Authorization` value for a proxy that forwards the requests.
     let proxyAuthorization: String?
-    /// Whether both ends are on this machine. Content of a file is then sent through memory instead of with `sendfile`. Reading
+    /// Whether client and peer are both on this machine. Content of a file is then sent through memory instead of with `sendfile`. Reading
     /// pages of a file from a socket costs the receiver more time than the copies through memory cost both ends.
     let isSameHost: Bool
 

@@ -131,7 +131,7 @@ final class Dialer {
         lookUp(host: origin.proxy?.host ?? origin.host, port: origin.proxy?.port ?? origin.port)
     }
 
-    /// Ends the dial and reports `error`.
+    /// Ends the dial and reports `error`. Before `start`, it only stores the error, which `start` then reports.
     func cancel(_ error: TransportError) {
         if case .new = phase, report == nil { earlyCancellation = error }
         end(.failure(error))

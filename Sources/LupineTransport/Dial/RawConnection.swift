@@ -6,8 +6,8 @@ import LupineTLS
 /// TLS at any time. It uses neither HTTP nor the pool; `RawDial` opens it.
 ///
 /// Bytes are read only when the owner asks for them. So an owner that does not read applies back-pressure to the peer. And when
-/// both peers agree on TLS (STARTTLS), no byte of the TLS handshake has been read as plain text. Confined to its loop, which
-/// retains the connection until it is closed.
+/// client and server agree on TLS (STARTTLS), no byte of the TLS handshake has been read as plain text. The connection is
+/// confined to its loop, which retains it until it is closed.
 package final class RawConnection: LoopChannel {
     /// The loop that the connection runs on.
     package let loop: EventLoop

@@ -194,8 +194,8 @@ package final class EventLoop: Sendable {
     /// Runs `work` at the end of this turn, after the callbacks of the current event.
     package func executeOnLoop(_ work: @escaping () -> Void) { core.value.deferWork(work) }
 
-    /// Calls `listener` when this turn ends. A listener that wakes another thread then wakes it once for all results of the turn,
-    /// rather than once for each.
+    /// Calls `listener` when this turn ends. A listener that wakes another thread can then wake that thread once for all results
+    /// of the turn, rather than once for each.
     package func atTurnEnd(_ listener: any TurnEndListener) { core.value.listeners.append(listener) }
 
     /// Watches a non-blocking descriptor, and reports its readiness to `channel`. The loop retains the channel until

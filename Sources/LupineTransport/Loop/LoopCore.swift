@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The state that only the loop's thread uses: the registrations, the timers, the poller and the jobs of Swift tasks. Its method
-/// `turn(of:)` handles them.
+/// The state that only the thread that runs the loop may use: the registrations, the timers, the poller and the jobs of Swift
+/// tasks. The method `turn(of:)` handles them.
 ///
 /// `EventLoop` owns the core inside a `LoopBound` and is its only caller. Epoll returns the index of a slot with each event, so
 /// that an event needs neither a dictionary nor an allocation.
@@ -20,7 +20,7 @@ final class LoopCore {
         }
     }
 
-    /// Set to nil when the loop closes, so that its descriptors are closed then and not when its last reference is released.
+    /// Set to nil when the loop closes. The poller's descriptors are then closed at once, and not when the loop is released.
     private var poller: Poller?
     private let inbox: LoopInbox
     private let access: LoopAccess
@@ -95,7 +95,7 @@ final class LoopCore {
     /// Ends a registration; returns false if it had ended before.
     func deregister(_ registration: Registration, closing: Bool) -> Bool {
         guard let (descriptor, channel) = slab.remove(registration) else { return false }
-        // Fails only for a descriptor that the kernel has already forgotten.
+        // The error is ignored: the call fails only for a descriptor that the kernel has already forgotten.
         if !closing { try? poller?.remove(descriptor) }
         // The channel is released here, when the slab is consistent again: this may be the last reference, and its `deinit` may
         // use the loop.

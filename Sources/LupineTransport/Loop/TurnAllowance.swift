@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Limits the work of one connection in a turn (one pass) of its loop, so that other connections are not delayed. For work whose
-/// cost per byte the peer controls, such as decompression. A step is here one portion of that work. Confined to its loop.
+/// Limits the work of one connection in a turn (one pass) of its loop, so that other connections are not delayed.
+///
+/// It serves for work whose cost per byte the peer controls, such as decompression. Here, a step is one portion of that work.
+/// Confined to its loop.
 package struct TurnAllowance {
     /// The start of the turn that `stepCount` counts.
     private var turn = Instant(nanoseconds: 0)

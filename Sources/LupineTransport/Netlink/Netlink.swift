@@ -185,7 +185,8 @@ package enum Netlink {
 
     /// Decodes `rtmsg` and its attributes; returns nil for other families than IP.
     private static func route(_ type: UInt16, _ body: Span<UInt8>) throws(NetlinkError) -> Route? {
-        // The size of `rtmsg`: family, both prefix lengths, service type, table, protocol, scope, type, flags.
+        // The size of `rtmsg`: family, prefix lengths of destination and source, service type, table, protocol, scope, type,
+        // flags.
         guard body.count >= 12 else { throw .truncated(type: type) }
         let family = body[0]
         guard family == familyIPv4 || family == familyIPv6 else { return nil }

@@ -135,7 +135,7 @@ public struct TransferEnd: Sendable {
     public let status: Status?
     /// The time from the start to the end.
     public let duration: Duration
-    /// The time and the byte counts of each step. With a content coding, `responseBodyBytesAfterDecoding` equals
+    /// The times in the course of the transfer, and the byte counts. With a content coding, `responseBodyBytesAfterDecoding` equals
     /// `responseBodyBytesReceived`: decoding is not part of a transfer.
     public let metrics: TransferMetrics
 

@@ -49,7 +49,7 @@ package struct TunnelMachine {
         case failed(TunnelError)
     }
 
-    /// The limits of the proxy's answer. They are lower than those of other responses, because such an answer is small.
+    /// The limits of the proxy's answer. They are lower than the limits of other responses, because the answer is small.
     package static var defaultLimits: ParserLimits {
         var limits = ParserLimits()
         limits.headBytes = 64 * 1024

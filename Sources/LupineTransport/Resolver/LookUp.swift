@@ -19,7 +19,8 @@ package final class LookUp: TimerTarget {
         /// Identifies the wait to the resolver.
         let waiterNumber: UInt64
         let deadlineTimer: EventLoop.TimerToken
-        /// Set while the look-up is queued because all threads are busy. Fires at the time from which they count as hung.
+        /// The timer is set while the look-up is queued because all threads are busy. It fires at the time from which the threads
+        /// count as hung.
         var hungTimer: EventLoop.TimerToken?
     }
 

@@ -5,7 +5,7 @@ internal import Glibc
 
 /// Converts to and from the kernel's form of an address, `sockaddr`. A Unix-domain name that does not fit is an error.
 extension SocketAddress {
-    /// The first argument of `socket` for a socket with such an address.
+    /// The first argument of the call `socket` that creates a socket for this address.
     var domain: Int32 {
         switch self {
         case .ipv4: AF_INET

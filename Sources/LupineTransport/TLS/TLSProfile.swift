@@ -52,7 +52,8 @@ package final class TLSProfile: Sendable {
             questions: questions, refusalHandler: refusalHandler, label: label)
     }
 
-    /// Creates a profile that shares the evaluator and the configuration of `other`, whose files are loaded once for both.
+    /// Creates a profile that shares the evaluator and the configuration of `other`. The configuration's files are loaded once
+    /// for the two profiles.
     package convenience init(
         sharing other: TLSProfile, questions: PeerQuestions, refusalHandler: RefusalHandler? = nil,
         label: (any Sendable)? = nil

@@ -120,7 +120,7 @@ package final class WorkerPool: Sendable {
 
     /// Returns the time at which all busy threads will count as hung: when the work that began last has run for `hungAfter`.
     private static func hungAt(_ state: State, _ hungAfter: Duration) -> Instant {
-        // Work is queued only while other work runs, so there is a newest one.
+        // If nothing runs, because no thread could be started, queued work counts as hung at once.
         (state.running.values.max() ?? Instant(nanoseconds: 0)).advanced(by: hungAfter)
     }
 
