@@ -26,8 +26,9 @@ final class ConnectionRoute: Sendable {
     let absolutePrefix: String?
     /// The `Proxy-Authorization` value for a proxy that forwards the requests.
     let proxyAuthorization: String?
-    /// Whether client and peer are both on this machine. Content of a file is then sent through memory instead of with `sendfile`. Reading
-    /// pages of a file from a socket costs the receiver more time than the copies through memory cost both ends.
+    /// Whether client and peer are both on this machine. Content of a file is then sent through memory instead of with
+    /// `sendfile`. Reading pages of a file from a socket costs the receiver more time than the copies through memory cost client
+    /// and peer together.
     let isSameHost: Bool
 
     /// Creates the route of a connection to `origin` over an established channel. `address` is the address of the channel's peer.

@@ -155,7 +155,8 @@ final class ProxyHandshake: LoopChannel {
 
     /// Returns the error for a proxy that has closed the connection.
     private func closedError() -> TransportError {
-        // The machines are copied, because `receivedEnd` changes them; the handshake ends, and nobody uses them afterwards.
+        // `receivedEnd` returns the error. The machines are copied, because it changes them; the handshake ends, and nobody uses
+        // them afterwards.
         switch machine {
         case .tunnel(var tunnel): .tunnel(proxy: proxy.description, tunnel.receivedEnd())
         case .socks(var socks): .socks(proxy: proxy.description, socks.receivedEnd())

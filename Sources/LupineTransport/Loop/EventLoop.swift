@@ -131,6 +131,7 @@ package final class EventLoop: Sendable {
     /// Submits work from any thread; it runs in the order of submission. Returns false if the loop has ended; `work` will then
     /// never run.
     package func execute(_ work: @escaping @Sendable () -> Void) -> Bool {
+        // With `fromLoop`, the loop is not woken: it is awake.
         inbox.submit(work, fromLoop: isOnLoop)
     }
 
@@ -153,6 +154,7 @@ package final class EventLoop: Sendable {
         guard !NativeThread.isLoop, exchangeCount.load(ordering: .relaxed) == 0, access.borrow() else {
             return false
         }
+        // `lend` makes this thread the one that runs the loop, and returns the number of the loop's own thread.
         let owner = identity.lend(self)
         core.value.runBorrowed(work)
         identity.giveBack(to: owner)

@@ -135,8 +135,8 @@ public struct TransferEnd: Sendable {
     public let status: Status?
     /// The time from the start to the end.
     public let duration: Duration
-    /// The times in the course of the transfer, and the byte counts. With a content coding, `responseBodyBytesAfterDecoding` equals
-    /// `responseBodyBytesReceived`: decoding is not part of a transfer.
+    /// The times in the course of the transfer, and the byte counts. `responseBodyBytesAfterDecoding` always equals
+    /// `responseBodyBytesReceived`, even with a content coding: decoding is not part of a transfer.
     public let metrics: TransferMetrics
 
     /// The error of a failed transfer; nil for any other.

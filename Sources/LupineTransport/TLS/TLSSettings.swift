@@ -116,6 +116,7 @@ package final class TLSSettings: Sendable {
         } catch { answer = .failure(error) }
         let waiters = state.withLock { state -> [Waiter] in
             guard case .reading(_, let waiters) = state else { return [] }
+            // After a failure too: the next caller that needs the roots reads them again.
             state = .made(context)
             return waiters
         }
