@@ -15,7 +15,7 @@ final class TLSChannel {
     private let profile: TLSProfile
     /// Stores the sessions that the peer sends.
     private let sessionSaver: SessionSaver?
-    /// The evidence of the handshake.
+    /// What the handshake has shown about the peer.
     let evidence: PeerEvidence
     /// Whether the handshake presented a client certificate that belongs to one exchange.
     private let isBoundToExchange: Bool

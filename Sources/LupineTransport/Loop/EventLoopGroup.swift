@@ -63,8 +63,8 @@ package final class EventLoopGroup: Sendable {
 
     private static let defaultGroup = Lock<EventLoopGroup?>(nil)
 
-    /// Returns the group of all clients that have no own one, and creates it at the first call. It has as many loops as the
-    /// process may use processors, at most four, and shares connections packed.
+    /// Returns the group of all clients without a group of their own, and creates it at the first call. It has as many loops as
+    /// the process may use processors, at most four, and distributes connections as `Sharing.packed` says.
     package static func shared() throws(Errno) -> EventLoopGroup {
         try defaultGroup.withLock { group throws(Errno) in
             if let group { return group }
