@@ -32,7 +32,7 @@ final class Dialer {
     private var connectDeadline: Instant?
     /// The time limit of the current phase; nil if it has none.
     private var limit: (at: Instant, timeout: TransferTimeout)?
-    /// Fires no later than the limit. If it fires earlier, it is set again; so a limit that moves to a later time needs no timer.
+    /// Fires at the limit or earlier. If earlier, it is set again: a limit that moves to a later time needs no new timer.
     private var limitTimer: (token: EventLoop.TimerToken, at: Instant)?
     /// When the last TLS handshake began.
     private var handshakeStart = Instant.zero

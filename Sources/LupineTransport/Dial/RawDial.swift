@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Opens a raw connection: look-up, race of addresses, and a tunnel if there is a proxy. It uses neither TLS nor the pool.
+/// Opens a raw connection: look-up, race of addresses, and a tunnel if there is a proxy. It starts no TLS with the origin, and
+/// does not use the pool.
 ///
 /// Confined to its loop. It calls `report` once. The pending look-up, attempt or handshake retains it.
 package final class RawDial {

@@ -4,7 +4,7 @@
 package struct NetworkLink: Hashable, Sendable {
     /// The interface's index.
     package var index: UInt32
-    /// Its name, such as `eth0`.
+    /// The interface's name, such as `eth0`.
     package var name: String
     /// The hardware type (`ARPHRD_…`): 1 Ethernet, 772 loopback.
     package var hardware: UInt16

@@ -116,8 +116,8 @@ public struct TransferHead: Sendable {
 
 /// The end of a transfer, with its result and metrics.
 public struct TransferEnd: Sendable {
-    /// The result of a transfer for the transport. Failures of later processing, such as decoding or validating the content, do
-    /// not count.
+    /// The result of a transfer as the transport sees it. Failures of later processing, such as decoding or validating the
+    /// content, do not count.
     public enum Outcome: Hashable, Sendable {
         /// The response was received, or as much of it as the caller needed. It may have any status.
         case completed

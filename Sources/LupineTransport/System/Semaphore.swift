@@ -28,6 +28,7 @@ internal import Glibc
     /// Blocks until there is a signal for the caller.
     func wait() {
         precondition(!NativeThread.isLoop, "an event loop may not wait")
+        // The same wait, without this check.
         waitOnLoop()
     }
 

@@ -131,7 +131,8 @@ package struct URIReference {
             let segment = remaining[start..<end]
             let isLast = end == remaining.endIndex
             if segment == [dot] {
-                // Drops the segment. At the end of the path, the slash before it stays.
+                // Drops the segment. At the end of the path, the slash before it stays. If there is none before it, the slash
+                // after it is dropped too.
                 if isRooted, isLast { output.append(slash) }
                 remaining = isRooted || isLast ? remaining[end...] : remaining[(end + 1)...]
             } else if segment == [dot, dot] {
