@@ -47,7 +47,7 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
         /// Set the timer of the attempt delay; replaces the timer that was set before.
         case setTimer(Instant)
         case cancelTimer
-        /// Close the socket of an attempt that has lost; the driver reports no event for it.
+        /// Close the socket of an attempt that has lost. Afterwards, the driver reports no event for the attempt.
         case close(AttemptID)
         /// The race is over, and this connection has won.
         case won(AttemptID, Address)

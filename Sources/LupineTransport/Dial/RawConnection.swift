@@ -2,8 +2,8 @@
 
 import LupineTLS
 
-/// A connection for any protocol. It moves bytes in both directions, each of which can be closed separately; the owner may start
-/// TLS at any time. It uses neither HTTP nor the pool; `RawDial` opens it.
+/// A connection for any protocol. It moves bytes in both directions, and each direction can be closed separately. The owner may
+/// start TLS at any time. The connection uses neither HTTP nor the pool; `RawDial` opens it.
 ///
 /// Bytes are read only when the owner asks for them. So an owner that does not read applies back-pressure to the peer. And when
 /// client and server agree on TLS (STARTTLS), no byte of the TLS handshake has been read as plain text. The connection is
@@ -11,8 +11,8 @@ import LupineTLS
 package final class RawConnection: LoopChannel {
     /// The loop that the connection runs on.
     package let loop: EventLoop
-    /// Receives the connection's events; retained until it ends. Must be set in the callback that delivers the connection, before
-    /// the loop handles further events.
+    /// Receives the connection's events; retained until the connection ends. Must be set in the callback that delivers the
+    /// connection, before the loop handles further events.
     package var handler: (any RawConnectionHandler)?
     /// Whether the peer has closed its sending half; what it has sent may still be unread.
     package private(set) var peerIsClosing = false

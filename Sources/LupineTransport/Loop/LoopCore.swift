@@ -283,8 +283,8 @@ final class LoopCore {
     private func close() -> Bool {
         for registration in slab.all {
             slab.channel(for: registration)?.loopWillClose()
-            // Releases a channel that has not ended its registration: it will never be called again. The result is false for the
-            // others.
+            // Releases a channel that has not ended its registration: it will never be called again. For a channel that has ended
+            // it, the call does nothing and returns false.
             _ = deregister(registration, closing: true)
         }
         // At `distantFuture`, every timer counts as due.
