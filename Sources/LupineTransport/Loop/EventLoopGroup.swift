@@ -90,8 +90,8 @@ package final class EventLoopGroup: Sendable {
         return leastLoaded
     }
 
-    /// Returns the loop for the next task executor: round-robin, whatever the loops carry at present. The connections that count
-    /// are those that the executor's tasks will open, which will be on the same loop.
+    /// Returns the loop for the next task executor: round-robin, whatever the loops carry at present. The executor's tasks will
+    /// open their connections on that loop, so these are distributed evenly too.
     package func nextExecutor() -> EventLoop {
         // The index is computed as in `next()`.
         let (count, _) = nextExecutorCount.add(1, ordering: .relaxed)

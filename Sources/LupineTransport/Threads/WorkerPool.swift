@@ -18,7 +18,7 @@ package final class WorkerPool: Sendable {
         case running
         /// The work waits, because all threads are busy. If none becomes free before `hungAt`, all count as hung from then on.
         case queued(hungAt: Instant)
-        /// All threads hang: the pool has not accepted the work.
+        /// All threads hang. If `submit` returns this, the pool has not accepted the work; otherwise the work is still queued.
         case allHung
         /// No thread could be started: the pool has not accepted the work.
         case noThread(Errno)
