@@ -4,7 +4,7 @@
     internal import CLupineLinux
 
     /// Counts the library's locks that the calling thread holds. In the builds for the sanitizers (`-D LUPINE_HELD_LOCKS`), each
-    /// lock calls it; other builds do not contain it.
+    /// lock calls these functions; other builds do not contain them.
     @usableFromInline package enum HeldLocks {
         /// Counts a lock that has been acquired.
         @usableFromInline package static func recordAcquisition() { lupine_note_lock(1) }

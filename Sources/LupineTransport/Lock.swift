@@ -52,7 +52,7 @@
     /// which a contended `Mutex` waits, and would report false races. The type is inlinable, because the generic `withLock` would
     /// otherwise not be specialized in other modules, and each access would look up type metadata at run time.
     @usableFromInline package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
-        /// Used only by `withLock`; visible because that is inlinable.
+        /// Used only by `withLock`. Other modules can see it, because `withLock` is inlined into them.
         @usableFromInline package let mutex: Mutex<Value>
 
         /// Creates an unlocked lock that guards `value`.
@@ -70,8 +70,8 @@
         }
 
         /// Does nothing except under `-D LUPINE_TSAN`, where it shows ThreadSanitizer that the last holder's actions happen
-        /// before the caller's next ones. For a caller that the last holder has resumed through a continuation: the continuation
-        /// orders their actions, but ThreadSanitizer does not see that.
+        /// before the caller's next ones. A caller needs it if the last holder has resumed the caller through a continuation,
+        /// which orders their actions: ThreadSanitizer does not see that order.
         @inline(__always) package func showOrder() {}
     }
 #endif

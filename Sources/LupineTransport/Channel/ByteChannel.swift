@@ -25,11 +25,11 @@ struct ByteChannel: ~Copyable {
     /// Closes the descriptor. Nothing may be read or written afterwards.
     mutating func close() {
         tlsChannel?.close()
-        // Releases the socket; its `deinit` closes the descriptor.
+        // Without TLS, the assignment closes the descriptor: it releases the socket, whose `deinit` does that.
         link = .closed
     }
 
-    /// Whether the kernel can move content between the socket and a file, which needs bytes that are not encrypted.
+    /// Whether the kernel can move content between the socket and a file. It can if the bytes are not encrypted.
     var isTransparent: Bool {
         switch link {
         case .plain: true
@@ -74,11 +74,12 @@ struct ByteChannel: ~Copyable {
         }
     }
 
-    /// Consumes the channel, and returns a wire on which another TLS connection sends its records through it. Returns nil if the
-    /// channel is closed. `mayRead` says whether there may be input that the loop has already reported.
+    /// Consumes the channel, and returns a wire that carries the records of a new TLS connection through the channel. Returns nil
+    /// if the channel is closed. `mayRead` says whether there may be input that the loop has already reported.
     consuming func wire(mayRead: Bool, on loop: EventLoop) -> (any ChannelWire)? {
         switch consume link {
         case .plain(let socket): SocketWire(socket, isDrained: !mayRead)
+        // A TLS channel knows itself whether there may be input.
         case .secure(let channel): TunnelledWire(channel, on: loop)
         case .closed: nil
         }
@@ -122,8 +123,8 @@ struct ByteChannel: ~Copyable {
 
     // MARK: sending
 
-    /// Writes the bytes of `framing`, such as a message head, from the index `start` on, and then `content`: as much as fits into
-    /// one system call or one TLS record. Returns how many bytes were accepted.
+    /// Writes the bytes of `framing`, such as a message head, from the index `start` on, and then `content`. Writes as much as
+    /// the kernel or TLS accepts at once, and returns how many bytes of the two together were accepted.
     func send(
         _ framing: [UInt8], from start: Int, _ content: Span<UInt8>
     ) throws(ChannelFailure) -> WriteOutcome {
@@ -168,7 +169,7 @@ struct ByteChannel: ~Copyable {
     /// `flush` until no output is pending.
     func closeWriting() {
         switch link {
-        // Fails only when the peer is gone, which reading reports.
+        // The error is ignored: the call fails only when the peer is gone, which reading reports.
         case .plain(let socket): try? socket.shutdownWrite()
         case .secure(let channel): channel.closeWriting()
         case .closed: break

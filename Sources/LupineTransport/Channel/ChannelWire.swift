@@ -11,9 +11,10 @@ protocol ChannelWire: TLSWire {
     var isDrained: Bool { get }
     /// Whether the wire holds octets that the kernel has not accepted.
     var hasPendingOutput: Bool { get }
-    /// The total number of octets that the kernel has accepted. If it grows, the peer is slow; if not, the peer is stuck.
+    /// The total number of octets that the kernel has accepted. If output is pending and the number grows, the peer is slow; if
+    /// the number does not grow, the peer is stuck.
     var octetsSent: UInt64 { get }
-    /// The total number of octets that the peer's kernel has acknowledged, if the local kernel reports it.
+    /// The total number of octets that the peer's kernel has acknowledged; nil if the local kernel does not report it.
     var octetsAcknowledged: UInt64? { get }
     /// The reason why a call of `receive` or `send` returned `failed`; nil if none has.
     var failure: ChannelFailure? { get }
@@ -31,6 +32,6 @@ protocol ChannelWire: TLSWire {
     func close()
     /// Turns on TCP keep-alive for the underlying connection.
     func setKeepAlive(_ probes: KeepAliveProbes)
-    /// The local address of the underlying socket.
+    /// The local address of the underlying socket; nil if the socket is closed or the kernel does not report the address.
     var localAddress: SocketAddress? { get }
 }

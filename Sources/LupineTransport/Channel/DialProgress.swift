@@ -2,10 +2,11 @@
 
 internal import Synchronization
 
-/// The time of the latest progress of one dial. The idle time-out of an exchange that waits for the dial starts there.
+/// The time of the latest progress of one dial. The idle time-out of an exchange that waits for the dial starts at that time.
 ///
-/// The dial, which opens one connection, writes it on its loop; `Exchange.runWaitTimeouts` reads it through the pool on any loop. An
-/// established connection and each step of a TLS or proxy handshake count as progress; an answer of the resolver does not.
+/// The dial, which opens one connection, writes the time on its loop; `Exchange.runWaitTimeouts` reads it through the pool on any
+/// loop. An established connection counts as progress, and so does each part of a TLS or proxy handshake. An answer of the
+/// resolver does not.
 ///
 /// Relaxed memory ordering suffices, because no other memory depends on these values.
 final class DialProgress: Sendable {
@@ -22,7 +23,7 @@ final class DialProgress: Sendable {
         nanoseconds = Atomic(now.nanoseconds)
     }
 
-    /// Records that the dial has made a step.
+    /// Records that the dial has made progress.
     func recordStep(at now: Instant) {
         nanoseconds.store(now.nanoseconds, ordering: .relaxed)
         awaitsProgram.store(false, ordering: .relaxed)
@@ -35,6 +36,6 @@ final class DialProgress: Sendable {
     /// Whether the dial waits for an answer of the program.
     var isAwaitingProgram: Bool { awaitsProgram.load(ordering: .relaxed) }
 
-    /// The time of the latest progress; before the first step, the time at which the pool decided to dial.
+    /// The time of the latest progress; before any progress, the time at which the pool decided to dial.
     var latest: Instant { Instant(nanoseconds: nanoseconds.load(ordering: .relaxed)) }
 }

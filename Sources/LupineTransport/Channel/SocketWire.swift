@@ -5,8 +5,8 @@ import LupineTLS
 /// A socket as the wire of a TLS channel.
 ///
 /// A read that does not fill its buffer has emptied the socket. The next read then returns `wouldBlock` without a system call,
-/// until the loop reports new readiness. This does not apply after the loop has reported that the peer has closed
-/// its end, because a further read must find the end of the stream. Confined to its loop.
+/// until the loop reports new readiness. After the loop has reported that the peer has closed its end, a short read does not
+/// count as that: a further read must find the end of the stream. Confined to its loop.
 final class SocketWire: ChannelWire {
     /// The socket; nil once closed.
     private var socket: Socket?
@@ -30,6 +30,7 @@ final class SocketWire: ChannelWire {
         do throws(Errno) {
             switch try socket?.receive(into: &output) {
             case .bytes(let count)?:
+                // A short read has emptied the socket, but the end of the stream may still have to be read.
                 if count < room, !isClosing { isDrained = true }
                 return .bytes(count)
             case .wouldBlock?:

@@ -15,7 +15,7 @@ final class TLSChannel {
     private let profile: TLSProfile
     /// Stores the sessions that the peer sends.
     private let sessionSaver: SessionSaver?
-    /// The evidence of the handshake.
+    /// What the handshake has shown about the peer.
     let evidence: PeerEvidence
     /// Whether the handshake presented a client certificate that belongs to one exchange.
     private let isBoundToExchange: Bool
@@ -79,7 +79,7 @@ final class TLSChannel {
     /// The total number of octets that the kernel has accepted.
     var octetsSent: UInt64 { wire.octetsSent }
 
-    /// The total number of octets that the peer's kernel has acknowledged, if the local kernel reports it.
+    /// The total number of octets that the peer's kernel has acknowledged; nil if the local kernel does not report it.
     var octetsAcknowledged: UInt64? { wire.octetsAcknowledged }
 
     /// Sends the beginning of the bytes of `framing` from `start` on, followed by `content`. If they fit into one record, they

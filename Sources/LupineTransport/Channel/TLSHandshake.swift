@@ -16,11 +16,11 @@ final class TLSHandshake: LoopChannel {
         let port: UInt16
         /// The proxy behind which the peer is; nil if there is none, or if the proxy itself is the peer.
         let proxy: ProxyServer?
-        /// Records each step of the handshake.
+        /// Records the time at which the handshake last made progress.
         let progress: DialProgress
         /// Whether HTTP/2 is accepted if the peer chooses it.
         let allowsHTTP2: Bool
-        /// The ALPN protocols to offer instead of the profile's; nil to offer those.
+        /// The ALPN protocols to offer instead of the profile's; nil to offer the profile's.
         let offeredProtocols: [String]?
 
         init(
@@ -98,6 +98,7 @@ final class TLSHandshake: LoopChannel {
 
     /// Starts the handshake.
     func start() {
+        // Nil if there is none: the handshake is then a full one.
         offeredSession = peer.profile.takeSession(for: sessionPeer)
         do throws(TLSError) {
             let engine = try TLSEngine(
@@ -145,10 +146,12 @@ final class TLSHandshake: LoopChannel {
     /// Decides whether the peer is trusted: asks the exchange's verifier if the profile says so, accepts a resumed session whose
     /// verdict still holds, and otherwise evaluates the chain.
     private func verify(_ trust: PeerTrust, _ engine: TLSEngine) {
+        // `questions` says what the handshake asks the verifier of the exchange.
         switch peer.profile.questions {
         case .none: break
         case .trust, .trustAndIdentity: return askVerifier(about: trust, engine)
         }
+        // True if the handshake resumes a session, and `trust` is about the chain of the handshake from which the session comes.
         if engine.asksAboutResumption, let until = offeredSession?.acceptedUntil, .now < until {
             acceptedUntil = until
             return answerTrust(trust, .success(()), engine, acceptance: evaluatorAcceptance)
@@ -164,7 +167,7 @@ final class TLSHandshake: LoopChannel {
         }
         let driver = TrustEvaluationDriver(peer.profile, trust, on: loop) { [weak self] verdict in
             guard let self, case .evaluating(let engine, _) = state else { return }
-            // A profile that asks the exchange does so for every connection, so the verdict is not reused (I-12.15).
+            // A handshake that asks the exchange's verifier does so for every connection: the verdict is not reused (I-12.15).
             if peer.profile.questions == .none { acceptedUntil = (try? verdict.get())?.reusableUntil }
             answerTrust(trust, verdict.map { _ in }, engine, acceptance: evaluatorAcceptance)
         }
@@ -176,9 +179,11 @@ final class TLSHandshake: LoopChannel {
     /// about the chain of the original handshake.
     private func askVerifier(about trust: PeerTrust, _ engine: TLSEngine) {
         guard case .claimed(let verifier) = claimExchange() else { return end(.failure(.cancelled)) }
+        // An exchange without a verifier leaves the decision to the profile's evaluator.
         guard let verifier else { return evaluate(trust, engine) }
         state = .awaitingVerdict(engine, trust)
         setAwaitingProgram(true)
+        // The answer if the verifier releases its reply without a call.
         let defaultAnswer = (
             verdict: PeerVerdict.refused(.refused("nobody has answered")), profile: TLSProfile?.none
         )
@@ -221,8 +226,8 @@ final class TLSHandshake: LoopChannel {
         if case .failure(let failure) = verdict {
             peer.profile.refusalHandler?(trust, failure, peer.host, peer.port)
         }
-        // The server may have another chain than that of the session, which only a full handshake shows. So the sessions of this
-        // server are removed, and the next connection offers none.
+        // The verdict was about the chain of the session. The server may have another chain by now, which only a full handshake
+        // shows. So the sessions of this server are removed, and the next connection offers none.
         if case .failure = verdict, engine.asksAboutResumption {
             peer.profile.forgetSessions(for: sessionPeer)
         }
@@ -255,6 +260,7 @@ final class TLSHandshake: LoopChannel {
 
     /// Asks the exchange's verifier, or the profile's identity source, for the client certificate that the server requests.
     private func chooseIdentity(_ request: TLSIdentityRequest, _ engine: TLSEngine) {
+        // `questions` says what the handshake asks the verifier of the exchange: here, also for the client certificate.
         if peer.profile.questions == .trustAndIdentity {
             guard case .claimed(let verifier) = claimExchange() else { return end(.failure(.cancelled)) }
             guard let verifier else { return answerIdentity(nil, engine) }
@@ -278,6 +284,7 @@ final class TLSHandshake: LoopChannel {
         hasAskedForIdentity = true
         state = .awaitingIdentity(engine)
         setAwaitingProgram(true)
+        // The answer if the program releases its reply without a call.
         let defaultAnswer = (answer: IdentityAnswer.nobody, profile: TLSProfile?.none)
         return reply(default: defaultAnswer) { handshake, choice in
             handshake.receivedIdentity(choice.answer, choice.profile)
@@ -291,6 +298,7 @@ final class TLSHandshake: LoopChannel {
         if let profile { self.profile = profile }
         switch answer {
         case .identity(let identity):
+            // With these questions, the exchange's verifier has chosen the certificate, and not the profile's identity source.
             isBoundToExchange = peer.profile.questions == .trustAndIdentity
             answerIdentity(identity, engine)
         case .nobody: answerIdentity(nil, engine)
@@ -310,7 +318,7 @@ final class TLSHandshake: LoopChannel {
 
     /// Creates the channel and reports it. Throws if the peer has chosen a protocol that the transport does not speak.
     private func succeed(_ engine: TLSEngine) throws(TLSError) {
-        // The transport speaks no other protocol, even if the configuration offers one.
+        // The transport speaks only these protocols, even if the configuration offers others.
         if let name = engine.applicationProtocol {
             let isSpoken = name == "http/1.1" || (name == "h2" && peer.allowsHTTP2)
             guard isSpoken else { throw .protocolNotOffered(name) }
@@ -319,6 +327,7 @@ final class TLSHandshake: LoopChannel {
         guard let evidence = evidence(engine) else {
             throw .untrusted(.refused("the handshake ended without a verdict"))
         }
+        // Nil if no session of this connection is stored.
         let sessionSaver =
             peer.profile.configuration.resumesSessions && !hasAskedForIdentity
             ? SessionSaver(

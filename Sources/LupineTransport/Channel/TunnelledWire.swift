@@ -4,8 +4,8 @@ import LupineTLS
 
 /// Carries TLS inside TLS: the wire to an https origin behind an https proxy.
 ///
-/// The records of the TLS connection to the origin are the content of the TLS connection to the proxy (`outer`). Confined to its
-/// loop.
+/// The records of the TLS connection to the origin are the content of the TLS connection to the proxy (`outer`). Confined to the
+/// connection's loop.
 final class TunnelledWire: ChannelWire {
     private let outer: TLSChannel
     private let loop: EventLoop

@@ -8,8 +8,8 @@ import LupineTLS
 /// A connection qualifies if it speaks HTTP/2 over TLS without a proxy, and if no client certificate was sent. The peer's
 /// certificate must have passed the default evaluation, without an evaluator of the program. The peer is then authenticated for
 /// every name in its certificate. Another origin may use the connection if it has the same TLS profile and the same local
-/// binding, and if its name resolves to the same address. If the profile has a `PeerVerifier`, that must also be certain to
-/// accept the peer by default (`PeerVerifier.acceptsByDefault`).
+/// binding, and if its name resolves to the same address. If the profile leaves decisions to the exchange's `PeerVerifier`, the
+/// verifier must also be certain to leave this one to the profile's evaluator (`PeerVerifier.acceptsByDefault`).
 struct CoalescibleConnections: Sendable {
     /// A connection that qualifies, with its origin and the evidence of its TLS handshake.
     struct Candidate: Sendable {
@@ -31,7 +31,7 @@ struct CoalescibleConnections: Sendable {
             let details = route.tls, details.profile == origin.tls, !details.isBoundToExchange,
             evidence.acceptance == .standard
         else { return }
-        // The peer knows this client by its certificate.
+        // The peer knows this client by its certificate, and would take requests to another origin as that client's.
         if case .certificate = evidence.identity { return }
         addresses[id] = address
         candidates[address, default: []].append(Candidate(id: id, origin: origin, evidence: evidence))

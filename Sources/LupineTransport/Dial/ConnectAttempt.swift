@@ -13,7 +13,8 @@ final class ConnectAttempt: LoopChannel {
     private(set) var mayRead = false
 
     /// Creates the socket and starts connecting. `report` is called later, once, unless `close()` is called first. `binding` is a
-    /// local address or the name of an interface. `clientSpeaksFirst` is true if the client sends before the peer does.
+    /// local address or the name of an interface; nil to let the kernel choose. `clientSpeaksFirst` is true if the client sends
+    /// before the peer does.
     init(
         _ address: SocketAddress, binding: String?, clientSpeaksFirst: Bool, on loop: EventLoop,
         report: @escaping (Errno?) -> Void
@@ -26,7 +27,7 @@ final class ConnectAttempt: LoopChannel {
         case .ipv4, .ipv6:
             if let binding { try Self.bind(socket, to: binding, for: address) }
             try socket.setNoDelay()
-            // The option only saves a packet of the handshake; if it cannot be set, the attempt continues.
+            // The option only saves a packet of the TCP handshake; if it cannot be set, the attempt continues.
             if clientSpeaksFirst { try? socket.setConnectsWithData() }
         case .unix, .unixAbstract, .unixUnnamed: break
         }
@@ -44,8 +45,9 @@ final class ConnectAttempt: LoopChannel {
         guard let local = SocketAddress(literal: binding, port: 0) else {
             return try socket.bind(toInterface: binding)
         }
-        // An address of the other family cannot be bound.
+        // A socket for IPv4 cannot be bound to an IPv6 address, nor the reverse.
         guard local.isIPv6 == address.isIPv6 else { throw .invalidArgument }
+        // Lets `connect` choose the port instead of `bind`, so that connections to different peers can share a local port.
         try socket.setBindAddressNoPort()
         try socket.bind(to: local)
     }
@@ -80,8 +82,8 @@ final class ConnectAttempt: LoopChannel {
         socket = nil
     }
 
-    /// Returns the connected socket. The caller reads `registration` before, owns the registration afterwards, and reassigns it,
-    /// because its channel is still this attempt.
+    /// Returns the connected socket. The caller reads `registration` before. It then owns the registration, and gives it another
+    /// channel, because its channel is still this attempt.
     func takeSocket() -> Socket? {
         registration = nil
         return socket.take()

@@ -26,7 +26,7 @@ final class ConnectRace {
     private var attempts: [ConnectAttempt?] = []
     /// Starts the next attempt when it fires.
     private var attemptDelayTimer: EventLoop.TimerToken?
-    /// Set to nil once it has been called, and by `close`.
+    /// Called with the outcome. Set to nil once it has been called, and by `close`.
     private var report: ((Outcome) -> Void)?
 
     /// Creates a race among `addresses`. `binding` is the local address or interface of each attempt.
@@ -38,6 +38,7 @@ final class ConnectRace {
             addresses: addresses.map { (family: $0.isIPv6 ? .ipv6 : .ipv4, address: $0) },
             first: configuration.firstFamily, attemptDelay: configuration.attemptDelay)
         self.binding = binding
+        // `keepsFirstOriginBytes` is true exactly if the origin may send before the client does.
         clientSpeaksFirst = !configuration.keepsFirstOriginBytes
         self.loop = loop
         self.report = report
@@ -68,6 +69,7 @@ final class ConnectRace {
         case .connect(let id, let address): connect(id, to: address)
         case .setTimer(let instant):
             if let timer = attemptDelayTimer { loop.cancel(timer) }
+            // The tag is of no use: the race has only one timer.
             attemptDelayTimer = loop.schedule(at: instant, self, tag: 0)
         case .cancelTimer:
             if let timer = attemptDelayTimer { loop.cancel(timer) }
@@ -96,6 +98,7 @@ final class ConnectRace {
             let attempt = try ConnectAttempt(
                 address, binding: binding, clientSpeaksFirst: clientSpeaksFirst, on: loop
             ) { error in
+                // The error is nil if the attempt has connected.
                 self.advance(error.map { .failed(id, $0) } ?? .connected(id))
             }
             attempts.append(attempt)
@@ -118,7 +121,7 @@ final class ConnectRace {
 }
 
 extension ConnectRace: TimerTarget {
-    /// Called when the attempt delay has passed or the loop is shutting down. The race has only one timer, so it ignores `tag`.
+    /// Called when the attempt delay has passed or the loop is shutting down. Ignores `tag`, which is always 0.
     func timerEnded(tag: Int, reason: TimerReason) {
         attemptDelayTimer = nil
         if reason == .due { advance(.timer) }

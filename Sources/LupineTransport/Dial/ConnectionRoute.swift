@@ -17,17 +17,18 @@ final class ConnectionRoute: Sendable {
     let usesProxy: Bool
     /// The times of the look-up, of connecting and of the TLS handshake.
     let dial: DialMetrics
-    /// The TLS parameters negotiated with the origin.
+    /// The TLS parameters negotiated with the origin; nil without TLS to the origin.
     let tls: TLSDetails?
-    /// The origin's identity according to the TLS handshake, and how it was accepted.
+    /// What the TLS handshake has shown about the origin, and how the origin was accepted; nil without TLS to the origin.
     let evidence: PeerEvidence?
     /// `http://` and the authority, which precede the path when an HTTP proxy forwards the requests (absolute form); nil
     /// otherwise.
     let absolutePrefix: String?
     /// The `Proxy-Authorization` value for a proxy that forwards the requests.
     let proxyAuthorization: String?
-    /// Whether both ends are on this machine. Content of a file is then sent through memory instead of with `sendfile`: reading
-    /// pages of a file from a socket costs the receiver more time than the copies cost both ends.
+    /// Whether client and peer are both on this machine. Content of a file is then sent through memory instead of with
+    /// `sendfile`. Reading pages of a file from a socket costs the receiver more time than the copies through memory cost client
+    /// and peer together.
     let isSameHost: Bool
 
     /// Creates the route of a connection to `origin` over an established channel. `address` is the address of the channel's peer.
@@ -36,6 +37,7 @@ final class ConnectionRoute: Sendable {
         configuration: DialConfiguration
     ) {
         let isForwarded = configuration.forwardsRequests(to: origin)
+        // A channel to an `http` origin may have details too: those of the TLS connection to an https proxy.
         let details = origin.scheme == .https ? channel.details : nil
         let localAddress = channel.localAddress
         host = origin.unixPath ?? origin.host

@@ -5,8 +5,8 @@ import LupineTLS
 
 /// The settings for opening connections.
 package struct DialConfiguration: Sendable {
-    /// The time-out for look-up, connecting and tunnel together, without the TLS handshakes. curl's is 300 s, but an attempt that
-    /// has not succeeded after a minute will hardly succeed later.
+    /// The time-out for look-up, connecting and tunnel together, without the TLS handshakes. curl's time-out is 300 s, but an
+    /// attempt that has not succeeded after a minute will hardly succeed later.
     package var timeout: Interval? = .seconds(60)
     /// The time-out for one TLS handshake, including the verification of the peer.
     package var tlsHandshakeTimeout: Interval? = .seconds(60)
@@ -26,8 +26,8 @@ package struct DialConfiguration: Sendable {
 
     /// The HTTP versions that are spoken on the connection.
     package var versions = HTTPVersions.http11
-    /// The application protocols (ALPN) to offer instead of those of the TLS profile; nil to offer the profile's. For a pool that
-    /// speaks fewer protocols than the other pools of its session.
+    /// The application protocols (ALPN) to offer instead of those of the TLS profile; nil to offer the profile's. A pool sets it
+    /// if it speaks fewer protocols than the other pools of its session.
     package var offeredProtocols: [String]?
 
     /// Whether bytes of the origin may arrive together with the proxy's answer (`DialedChannel.firstOriginBytes`). With HTTP/1.1
@@ -60,6 +60,7 @@ package struct DialConfiguration: Sendable {
         return details.meetsHTTP2Requirements ? nil : .cipherNotShared
     }
 
-    /// Whether an `http` origin may send before the client does. In HTTP/2 both peers begin with a preface.
+    /// Whether an `http` origin may send before the client does, so that its bytes after the proxy's answer are kept for the
+    /// owner of the connection. In HTTP/2 both peers begin with a preface.
     var keepsFirstOriginBytes: Bool { originMaySpeakFirst || versions.haveHTTP2WithoutTLS }
 }

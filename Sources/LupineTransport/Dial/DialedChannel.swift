@@ -11,7 +11,7 @@ final class DialedChannel {
     /// The pool key that the connection belongs to, if an answer of the program has changed its TLS profile; nil if it belongs to
     /// the key that it was opened for.
     var newKey: Origin?
-    /// Whether the peers speak HTTP/2.
+    /// Whether client and origin speak HTTP/2.
     var speaksHTTP2 = false
     /// The bytes of the origin that arrived together with the proxy's answer. The owner handles them before it reads the channel.
     var firstOriginBytes: [UInt8] = []

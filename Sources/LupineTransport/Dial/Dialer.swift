@@ -20,7 +20,7 @@ final class Dialer {
     private var firstOriginBytes: [UInt8] = []
     private var metrics = DialMetrics()
     private var report: ((Outcome) -> Void)?
-    /// Binds an exchange to the dial, and returns the verifier that decides about the peer for that exchange.
+    /// Binds an exchange to the dial and returns the exchange's verifier, or `abandoned` if no exchange waits for the dial.
     private var claim: () -> PeerClaim = { .abandoned }
     /// The result of `claim`, once it has been called.
     private var claimResult: PeerClaim?
@@ -30,9 +30,9 @@ final class Dialer {
     private var earlyCancellation: TransportError?
     /// The deadline for everything but TLS handshakes; extended by the duration of the TLS handshake with the proxy.
     private var connectDeadline: Instant?
-    /// The time limit of the current phase.
+    /// The time limit of the current phase; nil if it has none.
     private var limit: (at: Instant, timeout: TransferTimeout)?
-    /// Fires no later than the limit. If it fires earlier, it is set again; so a limit that moves to a later time needs no timer.
+    /// Fires at the limit or earlier. If earlier, it is set again: a limit that moves to a later time needs no new timer.
     private var limitTimer: (token: EventLoop.TimerToken, at: Instant)?
     /// When the last TLS handshake began.
     private var handshakeStart = Instant.zero
@@ -72,8 +72,8 @@ final class Dialer {
     /// Starts the dial. It ends with `cancelled` if an offered connection serves instead.
     ///
     /// - Parameters:
-    ///   - claim: Called at most once, when the peer has to be verified. Called only if the origin's TLS profile asks the
-    ///     exchange (`TLSProfile.questions`), or if the profile has an evaluator or identity source of the program.
+    ///   - claim: Called at most once, when the peer has to be verified. It is called only if code of the program may have to
+    ///     decide: the exchange's verifier (`TLSProfile.questions`), an evaluator, or an identity source.
     ///   - offer: Gives access to pooled connections that may be used instead of a new one; nil for none.
     ///   - report: Called once with the result; if `cancel(_:)` ends the dial, with the error passed to it.
     func start(
@@ -84,7 +84,7 @@ final class Dialer {
         self.claim = claim
         self.offer = offer
         self.report = report
-        if let earlyCancellation { return end(.failure(earlyCancellation)) }
+        if let earlyCancellation { return end(.failure(earlyCancellation)) }  // `cancel` had no `report`.
         if let timeout = configuration.timeout { setConnectDeadline(loop.now + timeout) }
         // An https origin and an https proxy each need a profile.
         let lacksOriginProfile = origin.scheme == .https && origin.tls == nil
@@ -108,7 +108,7 @@ final class Dialer {
         }
     }
 
-    /// Returns the profile if its TLS context is not loaded.
+    /// Returns the profile if its TLS context is not loaded; nil if it is, or if there is no profile.
     private func needingContext(_ profile: TLSProfile?) -> TLSProfile? {
         guard let profile, profile.context == nil else { return nil }
         return profile
@@ -120,7 +120,7 @@ final class Dialer {
         switch answer {
         case .success: loadContexts()
         case .failure(let error):
-            let proxy = profile == origin.tls ? nil : origin.proxy
+            let proxy = profile == origin.tls ? nil : origin.proxy  // Nil for the origin's profile.
             end(.failure(.tls(host: proxy?.host ?? origin.host, port: proxy?.port ?? origin.port, error)))
         }
     }
@@ -131,7 +131,7 @@ final class Dialer {
         lookUp(host: origin.proxy?.host ?? origin.host, port: origin.proxy?.port ?? origin.port)
     }
 
-    /// Ends the dial and reports `error`.
+    /// Ends the dial and reports `error`. Before `start`, it only stores the error, which `start` then reports.
     func cancel(_ error: TransportError) {
         if case .new = phase, report == nil { earlyCancellation = error }
         end(.failure(error))
@@ -170,7 +170,7 @@ final class Dialer {
         // A cached answer needs no look-up either.
         case .answered(let answer): lookUpEnded(host, answer)
         case .pending(let lookUp):
-            metrics.lookUpStart = lookUpStart
+            metrics.lookUpStart = lookUpStart  // Stays nil if the answer needs no look-up.
             phase = .lookingUp(lookUp)
         }
     }
@@ -446,7 +446,7 @@ final class Dialer {
 
     /// Ends the dial successfully.
     private func finish(_ channel: consuming ByteChannel, _ endpoint: Endpoint, mayRead: Bool) {
-        metrics.connectEnd = loop.now
+        metrics.connectEnd = loop.now  // As in URLSession, connecting includes the TLS handshake.
         let route = ConnectionRoute(
             to: origin, over: channel, address: endpoint.address, dial: metrics,
             configuration: configuration)

@@ -47,7 +47,7 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
         /// Set the timer of the attempt delay; replaces the timer that was set before.
         case setTimer(Instant)
         case cancelTimer
-        /// Close the socket of an attempt that has lost; the driver reports no event for it.
+        /// Close the socket of an attempt that has lost. Afterwards, the driver reports no event for the attempt.
         case close(AttemptID)
         /// The race is over, and this connection has won.
         case won(AttemptID, Address)
@@ -97,6 +97,7 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
         case (.ready, .cancel):
             state = .over
             return []
+        // The last attempt has not succeeded in time: the next address is tried in parallel.
         case (.racing(let race), .timer):
             var actions: [Action] = []
             advance(race, at: now, into: &actions)
@@ -125,6 +126,7 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
             return actions
         case (.racing(let race), .cancel):
             state = .over
+            // The timer is set exactly while an address has not been tried.
             return (race.nextIndex < addresses.count ? [.cancelTimer] : []) + race.running.map { .close($0) }
         // An attempt may connect before the driver has performed its `close`.
         case (.over, .connected(let loser)):
@@ -167,6 +169,7 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
     private static func interleave(
         _ addresses: [(family: Family, address: Address)], first: FirstFamily
     ) -> [Address] {
+        // The family of the first address, which `asResolved` prefers.
         guard let resolvedFirst = addresses.first?.family else { return [] }
         if addresses.count == 1 { return [addresses[0].address] }
         let preferredFamily: Family =

@@ -88,7 +88,7 @@ final class ProxyHandshake: LoopChannel {
         failure.transportError(host: proxy.host, port: proxy.port)
     }
 
-    /// Sends the beginning of the output; returns the number of bytes, or nil if the channel accepts none now.
+    /// Sends the beginning of the output. Returns the number of bytes sent, or nil if the channel accepts none now.
     private func send() throws(TransportError) -> Int? {
         do throws(ChannelFailure) {
             // All output is framing; the empty span says that no content follows it.
@@ -141,6 +141,7 @@ final class ProxyHandshake: LoopChannel {
         }
         try flush()
         guard isEstablished else { return }
+        // The bytes after the answer come from the origin, through the tunnel.
         if originMaySpeakFirst {
             firstOriginBytes.append(bytes, consumed..<bytes.count)
             return end(.success(()))
@@ -154,7 +155,8 @@ final class ProxyHandshake: LoopChannel {
 
     /// Returns the error for a proxy that has closed the connection.
     private func closedError() -> TransportError {
-        // The machines are copied, because `receivedEnd` changes them; the handshake ends, and nobody uses them afterwards.
+        // `receivedEnd` returns the error. The machines are copied, because it changes them; the handshake ends, and nobody uses
+        // them afterwards.
         switch machine {
         case .tunnel(var tunnel): .tunnel(proxy: proxy.description, tunnel.receivedEnd())
         case .socks(var socks): .socks(proxy: proxy.description, socks.receivedEnd())
@@ -201,6 +203,7 @@ extension ProxyHandshake.Machine {
                         fields: configuration.tunnelFields))
             } catch { throw .http(host: origin.host, port: origin.port, error) }
         case .socks5:
+            // The proxy resolves a name itself.
             let destination =
                 IPAddress(origin.host).map { SocksMachine.Destination.ip($0) } ?? .name(origin.host)
             do throws(SocksError) {

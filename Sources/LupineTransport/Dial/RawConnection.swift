@@ -2,17 +2,17 @@
 
 import LupineTLS
 
-/// A connection for any protocol. It moves bytes in both directions, each of which can be closed separately; the owner may start
-/// TLS at any time. It uses neither HTTP nor the pool; `RawDial` opens it.
+/// A connection for any protocol. It moves bytes in both directions, and each direction can be closed separately. The owner may
+/// start TLS at any time. The connection uses neither HTTP nor the pool; `RawDial` opens it.
 ///
 /// Bytes are read only when the owner asks for them. So an owner that does not read applies back-pressure to the peer. And when
-/// both peers agree on TLS (STARTTLS), no byte of the TLS handshake has been read as plain text. Confined to its loop, which
-/// retains the connection until it is closed.
+/// client and server agree on TLS (STARTTLS), no byte of the TLS handshake has been read as plain text. The connection is
+/// confined to its loop, which retains it until it is closed.
 package final class RawConnection: LoopChannel {
     /// The loop that the connection runs on.
     package let loop: EventLoop
-    /// Receives the connection's events; retained until it ends. Must be set in the callback that delivers the connection, before
-    /// the loop handles further events.
+    /// Receives the connection's events; retained until the connection ends. Must be set in the callback that delivers the
+    /// connection, before the loop handles further events.
     package var handler: (any RawConnectionHandler)?
     /// Whether the peer has closed its sending half; what it has sent may still be unread.
     package private(set) var peerIsClosing = false
@@ -84,8 +84,10 @@ package final class RawConnection: LoopChannel {
 
     /// Sends as much of the beginning of `bytes` as the channel accepts.
     package func send(_ bytes: Span<UInt8>) throws(TransportError) -> WriteOutcome {
-        guard try flush(), mayWrite else { return .wouldBlock }
+        let isFlushed = try flush()
+        guard isFlushed, mayWrite else { return .wouldBlock }
         do throws(ChannelFailure) {
+            // A raw connection has no framing, which would be sent before the bytes: the array is empty.
             guard let outcome = try channel?.send([], from: 0, bytes) else { return .wouldBlock }
             if outcome == .wouldBlock { mayWrite = false }
             return outcome
@@ -117,8 +119,9 @@ package final class RawConnection: LoopChannel {
     ///
     /// - Parameters:
     ///   - profile: The TLS configuration and the trust evaluator.
-    ///   - verifier: Answers the questions that the profile asks about trust and the client certificate.
-    ///   - timeout: The time-out of the handshake, which does not run while the program answers a question; nil for none.
+    ///   - verifier: Decides whether the server is trusted and which client certificate it gets, as far as `profile.questions`
+    ///     says; nil if the profile alone decides.
+    ///   - timeout: The time-out of the handshake, which does not run while the program decides; nil for none.
     package func startTLS(_ profile: TLSProfile, verifier: (any PeerVerifier)?, timeout: Interval?) {
         guard firstOriginBytes.isEmpty else {
             return end(.tls(host: origin.host, port: origin.port, .notTLS))
@@ -130,8 +133,10 @@ package final class RawConnection: LoopChannel {
                 _ = loop.execute { bound.value.contextLoadEnded(profile, answer, verifier, timeout) }
             }
         }
-        // Returns without a report if the connection is closed, or if a handshake is running.
+        // Returns without a report if the connection is closed, or if a handshake is running. `take` sets `channel` to nil: the
+        // handshake owns the socket from here on.
         guard let registration, let plainChannel = channel.take() else { return }
+        // `mayRead` is true, because the server's first bytes may have been reported before TLS was started.
         guard let wire = plainChannel.wire(mayRead: true, on: loop) else { return }
         let peer = TLSHandshake.Peer(
             profile: profile, context: context, host: origin.host, port: origin.port, proxy: origin.proxy,
@@ -139,6 +144,7 @@ package final class RawConnection: LoopChannel {
         let handshake = TLSHandshake(with: peer, over: wire, registration, on: loop) { [weak self] result in
             self?.tlsHandshakeEnded(result)
         }
+        // No pool binds an exchange to this connection: its verifier is always the owner's.
         handshake.claim = { .claimed(verifier) }
         handshake.setAwaitingProgram = { [weak self] isAwaiting in
             self?.setHandshakeTimer(isAwaiting ? nil : timeout)
@@ -187,7 +193,7 @@ package final class RawConnection: LoopChannel {
             loop.reassign(registration, to: self)
             handler?.connectionIsSecure()
         case .failure(let error):
-            // The handshake has closed the socket.
+            // The handshake has deregistered and closed the socket, so `close` must not deregister it again.
             registration = nil
             end(error)
         }
@@ -227,6 +233,7 @@ package final class RawConnection: LoopChannel {
         guard !isClosed, channel != nil else { return close() }
         handler = nil
         lingerBudget = Self.lingerLimit
+        // The reason is ignored: when the time has passed and when the loop is shutting down, the connection closes.
         lingerTimer = loop.schedule(at: loop.now + Self.lingerTime) { [weak self] _ in
             self?.lingerTimer = nil
             self?.close()
@@ -244,6 +251,7 @@ package final class RawConnection: LoopChannel {
             var reads = 0
             while let budget = lingerBudget, budget > 0 {
                 reads += 1
+                // Lets the loop handle other connections, and continues at the end of this turn or in the next.
                 if reads > Self.lingerReads {
                     loop.executeOnLoop { [weak self] in
                         if let self, !isClosed { linger() }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Opens a raw connection: look-up, race of addresses, and a tunnel if there is a proxy. It uses neither TLS nor the pool.
+/// Opens a raw connection: look-up, race of addresses, and a tunnel if there is a proxy. It starts no TLS with the origin, and
+/// does not use the pool.
 ///
 /// Confined to its loop. It calls `report` once. The pending look-up, attempt or handshake retains it.
 package final class RawDial {
@@ -13,6 +14,7 @@ package final class RawDial {
         to origin: Origin, configuration: DialConfiguration, resolver: Resolver, on loop: EventLoop
     ) {
         var configuration = configuration
+        // A proxy that forwards understands only HTTP. In some protocols the origin sends first, such as in SMTP.
         configuration.tunnelsEverything = true
         configuration.originMaySpeakFirst = true
         self.origin = origin

@@ -57,7 +57,7 @@ package final class AlarmClock: Sendable {
     private func setTimer(at deadline: Instant) {
         guard let loop = loopOfTimers() else { return startThread() }
         state.withLock { $0.timerCount += 1 }
-        // The result is ignored: if the loop has ended, the alarms do not run.
+        // The result is ignored: if the loop has ended, nothing can be done, and the alarms do not run.
         _ = loop.executeInline { [self] in
             // The timer is never cancelled, so its token is not needed.
             _ = loop.schedule(at: deadline) { [self] reason in
@@ -104,6 +104,7 @@ package final class AlarmClock: Sendable {
 
     /// Starts a thread that runs the alarms. If no thread can be started, the next alarm that is set tries again.
     private func startThread() {
+        // The result is computed before the `defer` changes the flag.
         let mustStart = state.withLock { state in
             defer { state.hasThread = true }
             return !state.hasThread
@@ -114,7 +115,7 @@ package final class AlarmClock: Sendable {
         } catch {
             state.withLock { state in
                 state.hasThread = false
-                // So that the next alarm counts as the earliest, and `set` calls `setTimer` for it.
+                // The next alarm then counts as the earliest, and `set` calls `setTimer` for it, which tries again.
                 state.earliestTimer = .distantFuture
             }
         }

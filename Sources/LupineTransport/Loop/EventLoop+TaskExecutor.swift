@@ -4,9 +4,10 @@
 /// (one pass of the loop), and never inside a read or a callback of a connection.
 ///
 /// A turn first handles its events. It then runs the jobs that are enqueued at that time, for at most 5 ms. The remaining jobs,
-/// and those that the jobs enqueue, wait for the next turn. So neither jobs nor events starve the other. Every job runs once: the
-/// jobs of a loop that is ending or has ended run on Swift's global executor. If a program retains a loop as an executor, the
-/// loop's thread and descriptors can still be released.
+/// and those that the jobs enqueue, wait for the next turn. So jobs do not starve events, and events do not starve jobs.
+///
+/// Every job runs once: the jobs of a loop that is ending or has ended run on Swift's global executor. If a program retains a
+/// loop as an executor, the loop's thread and descriptors can still be released.
 extension EventLoop: TaskExecutor {
     /// Enqueues a job. Any thread may call.
     package func enqueue(_ job: consuming ExecutorJob) {

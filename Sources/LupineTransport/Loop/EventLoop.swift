@@ -131,6 +131,7 @@ package final class EventLoop: Sendable {
     /// Submits work from any thread; it runs in the order of submission. Returns false if the loop has ended; `work` will then
     /// never run.
     package func execute(_ work: @escaping @Sendable () -> Void) -> Bool {
+        // With `fromLoop`, the loop is not woken: it is awake.
         inbox.submit(work, fromLoop: isOnLoop)
     }
 
@@ -138,6 +139,7 @@ package final class EventLoop: Sendable {
     /// will then never run.
     package func executeInline(_ work: @escaping @Sendable () -> Void) -> Bool {
         guard isOnLoop else { return inbox.submit(work) }
+        // If a job of the program makes this call, `work` does not count as a part of the job (`ofRunningJob`).
         core.value.runOutsideJobs(work)
         return true
     }
@@ -148,9 +150,11 @@ package final class EventLoop: Sendable {
     /// A loop that carries an exchange is not borrowed: it soon wakes for the exchange, and would have to wait for the caller.
     /// `work` must not block: if the loop wakes, its thread waits until `work` has returned.
     func executeWhileIdle(_ work: () -> Void) -> Bool {
+        // `borrow` comes last: it succeeds only if the loop sleeps, and then makes this thread the holder.
         guard !NativeThread.isLoop, exchangeCount.load(ordering: .relaxed) == 0, access.borrow() else {
             return false
         }
+        // `lend` makes this thread the one that runs the loop, and returns the number of the loop's own thread.
         let owner = identity.lend(self)
         core.value.runBorrowed(work)
         identity.giveBack(to: owner)
@@ -192,8 +196,8 @@ package final class EventLoop: Sendable {
     /// Runs `work` at the end of this turn, after the callbacks of the current event.
     package func executeOnLoop(_ work: @escaping () -> Void) { core.value.deferWork(work) }
 
-    /// Calls `listener` when this turn ends. A listener that wakes another thread then wakes it once for all results of the turn,
-    /// rather than once for each.
+    /// Calls `listener` when this turn ends. A listener that wakes another thread can then wake that thread once for all results
+    /// of the turn, rather than once for each.
     package func atTurnEnd(_ listener: any TurnEndListener) { core.value.listeners.append(listener) }
 
     /// Watches a non-blocking descriptor, and reports its readiness to `channel`. The loop retains the channel until
@@ -282,8 +286,8 @@ package final class EventLoop: Sendable {
     /// Gives back the record buffer.
     package func giveBack(recordBuffer: consuming [UInt8]) { core.value.recordBuffer = recordBuffer }
 
-    /// Moves a buffer out of the core, or creates one while the core's is lent. It swaps the arrays, because with a second
-    /// reference to the array the next write would copy the bytes.
+    /// Moves a buffer out of the core, or creates one while the core's is lent. The arrays are swapped and not assigned: with a
+    /// second reference to the array, the next write would copy the bytes.
     private static func lend(_ buffer: inout [UInt8], _ size: Int) -> [UInt8] {
         if buffer.isEmpty { return [UInt8](repeating: 0, count: size) }
         var lent: [UInt8] = []

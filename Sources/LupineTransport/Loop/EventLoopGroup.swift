@@ -51,6 +51,7 @@ package final class EventLoopGroup: Sendable {
                         name: "\(name)-\(index)", number: index, clock: clock, callouts: callouts))
             }
         } catch {
+            // The callout threads need no end: none is started before the first callout.
             for loop in started { loop.shutdownAndWait() }
             throw error
         }
@@ -62,8 +63,8 @@ package final class EventLoopGroup: Sendable {
 
     private static let defaultGroup = Lock<EventLoopGroup?>(nil)
 
-    /// Returns the group of all clients that have no own one, and creates it at the first call. It has as many loops as the
-    /// process may use processors, at most four, and shares connections packed.
+    /// Returns the group of all clients without a group of their own, and creates it at the first call. It has as many loops as
+    /// the process may use processors, at most four, and distributes connections as `Sharing.packed` says.
     package static func shared() throws(Errno) -> EventLoopGroup {
         try defaultGroup.withLock { group throws(Errno) in
             if let group { return group }
@@ -89,8 +90,8 @@ package final class EventLoopGroup: Sendable {
         return leastLoaded
     }
 
-    /// Returns the loop for the next task executor: round-robin, regardless of the loops' connections, because tasks on an
-    /// executor open their connections on the same loop.
+    /// Returns the loop for the next task executor: round-robin, whatever the loops carry at present. The executor's tasks will
+    /// open their connections on that loop, so these are distributed evenly too.
     package func nextExecutor() -> EventLoop {
         // The index is computed as in `next()`.
         let (count, _) = nextExecutorCount.add(1, ordering: .relaxed)

@@ -18,7 +18,7 @@ struct JobQueue {
     /// Appends a job.
     mutating func append(_ job: UnownedJob) { jobs.append(job) }
 
-    /// Moves the jobs of `other` to the end of this queue. `other` keeps its capacity, or gets that of this queue.
+    /// Moves the jobs of `other` to the end of this queue, which empties `other`. If this queue is empty, the arrays are swapped.
     mutating func append(movingFrom other: inout [UnownedJob]) {
         if isEmpty {
             clear()

@@ -41,7 +41,7 @@ final class LoopActivity: Sendable {
             waitTime.store(newWaitTime, ordering: .relaxed)
             return
         }
-        // The window is complete, and the next one begins.
+        // The window is complete, and the next one begins. A loop that waited for less than half of it was busy.
         wasBusy.store(newWaitTime < length / 2, ordering: .relaxed)
         windowStart.store(now.nanoseconds, ordering: .relaxed)
         waitTime.store(0, ordering: .relaxed)

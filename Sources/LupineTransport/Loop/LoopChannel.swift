@@ -18,7 +18,7 @@ package struct Registration: Hashable, Sendable {
     /// The number of earlier registrations in the slot.
     let generation: UInt32
 
-    /// Both numbers in one: the user data that epoll stores with the descriptor, and returns with each event.
+    /// `generation` and `slot` in one number: the user data that epoll stores with the descriptor, and returns with each event.
     var token: UInt64 { UInt64(generation) << 32 | UInt64(slot) }
 
     init(slot: UInt32, generation: UInt32) {

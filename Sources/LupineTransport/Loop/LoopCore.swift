@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The state that only the loop's thread uses: the registrations, the timers, the poller and the jobs of Swift tasks. Its method
-/// `turn(of:)` handles them.
+/// The state that only the thread that runs the loop may use: the registrations, the timers, the poller and the jobs of Swift
+/// tasks. The method `turn(of:)` handles them.
 ///
 /// `EventLoop` owns the core inside a `LoopBound` and is its only caller. Epoll returns the index of a slot with each event, so
 /// that an event needs neither a dictionary nor an allocation.
@@ -20,7 +20,7 @@ final class LoopCore {
         }
     }
 
-    /// Set to nil when the loop closes, so that its descriptors are closed then and not when its last reference is released.
+    /// Set to nil when the loop closes. The poller's descriptors are then closed at once, and not when the loop is released.
     private var poller: Poller?
     private let inbox: LoopInbox
     private let access: LoopAccess
@@ -95,7 +95,7 @@ final class LoopCore {
     /// Ends a registration; returns false if it had ended before.
     func deregister(_ registration: Registration, closing: Bool) -> Bool {
         guard let (descriptor, channel) = slab.remove(registration) else { return false }
-        // Fails only for a descriptor that the kernel has already forgotten.
+        // The error is ignored: the call fails only for a descriptor that the kernel has already forgotten.
         if !closing { try? poller?.remove(descriptor) }
         // The channel is released here, when the slab is consistent again: this may be the last reference, and its `deinit` may
         // use the loop.
@@ -128,7 +128,7 @@ final class LoopCore {
             slab.channel(for: Registration(token: token))?.channelReady(readiness)
         }
         let phase = runInbox()
-        // Timers that the timers' own callbacks set wait for the next turn.
+        // `newest` is the number of the timer that was set last: timers that the callbacks below set wait for the next turn.
         let newest = timers.newest
         while let action = timers.popDue(at: now, upTo: newest) { action.end(.due) }
         runDeferredWork()
@@ -173,15 +173,17 @@ final class LoopCore {
     /// Whether the loop has work of its own, so that it must not wait.
     private var hasPendingWork: Bool { !deferredWork.isEmpty || !listeners.isEmpty || !jobs.isEmpty }
 
-    /// Returns how long epoll may wait, in milliseconds: 0 if there is work to do, -1 for no limit.
+    /// Returns how long epoll may wait, in milliseconds: 0 if there is work to do, -1 for no limit. It also prepares the wait: it
+    /// stores when the loop's thread will wake, and has the inbox wake the thread for new work (`fallAsleep`).
     private func timeout(at waitStart: Instant) -> Int32 {
         sleepsUntil = timers.next ?? .distantFuture
+        // `fallAsleep` returns false if the inbox has work.
         guard !hasPendingWork, inbox.fallAsleep() else { return 0 }
         guard let next = timers.next, next != .distantFuture else { return -1 }
         let (remaining, overflow) = next.nanoseconds.subtractingReportingOverflow(waitStart.nanoseconds)
         if overflow { return Int32.max }
         if remaining <= 0 { return 0 }
-        // Rounded up to whole milliseconds: a loop that wakes before the deadline would wait again and again for no time.
+        // Rounds up to whole milliseconds: a loop that wakes before the deadline would wait again and again for no time.
         return Int32(clamping: (remaining - 1) / 1_000_000 + 1)
     }
 
@@ -281,13 +283,16 @@ final class LoopCore {
     private func close() -> Bool {
         for registration in slab.all {
             slab.channel(for: registration)?.loopWillClose()
-            // Releases a channel that has not ended its registration: it will never be called again.
+            // Releases a channel that has not ended its registration: it will never be called again. For a channel that has ended
+            // it, the call does nothing and returns false.
             _ = deregister(registration, closing: true)
         }
+        // At `distantFuture`, every timer counts as due.
         while let action = timers.popDue(at: .distantFuture) { action.end(.loopClosing) }
         let hasEnded =
             deferredWork.isEmpty && listeners.isEmpty && registrationCount == 0 && timers.count == 0
         guard hasEnded else { return false }
+        // `close` returns false if other threads have submitted work meanwhile.
         guard inbox.close() else { return false }
         poller = nil
         return true

@@ -50,6 +50,7 @@ final class LoopInbox: Sendable {
 
     /// Adds a job of a Swift task and returns whether the inbox has accepted it. After `wake(closing: true)`, it accepts no job.
     func submit(_ job: UnownedJob) -> Bool {
+        // As in the other `submit`, `sleeperWakeUp` is nil if the loop need not be woken.
         let (isAccepted, sleeperWakeUp) = state.withLock { state -> (Bool, WakeUp?) in
             guard state.phase == .open, let wakeUp = state.wakeUp else { return (false, nil) }
             state.jobs.append(job)

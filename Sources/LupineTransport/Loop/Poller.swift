@@ -15,9 +15,9 @@ package struct Readiness: OptionSet, Hashable, Sendable {
     package static let writable = Readiness(rawValue: 0x004)
     /// The socket has a pending error (EPOLLERR).
     package static let failed = Readiness(rawValue: 0x008)
-    /// Both halves are closed (EPOLLHUP).
+    /// Both halves of the connection are closed (EPOLLHUP).
     package static let hungUp = Readiness(rawValue: 0x010)
-    /// The peer has closed its half (EPOLLRDHUP); there may still be bytes to read.
+    /// The peer has closed its sending half (EPOLLRDHUP); there may still be bytes to read.
     package static let peerClosed = Readiness(rawValue: 0x2000)
     /// Any of the three events for the end of a connection.
     package static let closed: Readiness = [.failed, .hungUp, .peerClosed]

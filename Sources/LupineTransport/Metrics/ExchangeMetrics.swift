@@ -2,9 +2,9 @@
 
 package import LupineHTTP
 
-/// The time of each step of an exchange and the octets that it moved: the values of `URLSessionTaskTransactionMetrics`.
+/// The times in the course of an exchange and the octets that it moved: the values of `URLSessionTaskTransactionMetrics`.
 ///
-/// A step that did not happen has no time. For example, a reused connection was not dialled.
+/// The time of an event that did not happen is nil. For example, a reused connection was not dialled.
 package struct ExchangeMetrics: Hashable, Sendable {
     /// The time at which the exchange was created, just before it was submitted to the pool.
     package var fetchStart: Instant
@@ -45,7 +45,7 @@ package struct ExchangeMetrics: Hashable, Sendable {
     package init(fetchStart: Instant) { self.fetchStart = fetchStart }
 }
 
-/// The time of each step of opening a connection.
+/// The times in the course of opening a connection; nil for an event that did not happen.
 package struct DialMetrics: Hashable, Sendable {
     /// The time at which the look-up of the name began; nil for an address, or for a name that was cached.
     package var lookUpStart: Instant?
@@ -60,6 +60,6 @@ package struct DialMetrics: Hashable, Sendable {
     /// The time at which the connection was established, tunnel and TLS included.
     package var connectEnd: Instant?
 
-    /// Creates metrics without any step.
+    /// Creates metrics without any time.
     package init() {}
 }

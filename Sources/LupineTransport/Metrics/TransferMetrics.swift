@@ -3,10 +3,10 @@
 public import LupineHTTP
 public import LupineTLS
 
-/// The time of each step of a request, and the numbers of octets that were sent and received. Times are counted from the moment
+/// The times in the course of a request, and the numbers of octets that were sent and received. Times are counted from the moment
 /// at which the request was submitted.
 ///
-/// A step that did not happen has no time. For example, a reused connection was not dialled. The names are those of
+/// The time of an event that did not happen is nil. For example, a reused connection was not dialled. The names are those of
 /// `URLSessionTaskTransactionMetrics`.
 public struct TransferMetrics: Hashable, Sendable {
     /// The time at which the look-up of the host began.

@@ -4,7 +4,7 @@
 package struct NetworkLink: Hashable, Sendable {
     /// The interface's index.
     package var index: UInt32
-    /// Its name, such as `eth0`.
+    /// The interface's name, such as `eth0`.
     package var name: String
     /// The hardware type (`ARPHRD_…`): 1 Ethernet, 772 loopback.
     package var hardware: UInt16
@@ -130,7 +130,7 @@ package enum Netlink {
         switch type {
         case 2:  // NLMSG_ERROR
             guard body.count >= 4 else { throw .truncated(type: type) }
-            // The kernel sends the error number negated.
+            // The kernel sends the error number negated. `&-` cannot trap, whatever the number is.
             return .error(number: 0 &- Int32(bitPattern: body.u32(at: 0)))
         case 3:  // NLMSG_DONE
             return .done
@@ -165,7 +165,7 @@ package enum Netlink {
         return link
     }
 
-    /// Decodes `ifaddrmsg` and its attributes; returns nil for other families than IP.
+    /// Decodes `ifaddrmsg` and its attributes; returns nil if they contain no IP address.
     private static func address(
         _ type: UInt16, _ body: Span<UInt8>
     ) throws(NetlinkError) -> InterfaceAddress? {
@@ -185,7 +185,8 @@ package enum Netlink {
 
     /// Decodes `rtmsg` and its attributes; returns nil for other families than IP.
     private static func route(_ type: UInt16, _ body: Span<UInt8>) throws(NetlinkError) -> Route? {
-        // The size of `rtmsg`: family, both prefix lengths, service type, table, protocol, scope, type, flags.
+        // The size of `rtmsg`: family, prefix lengths of destination and source, service type, table, protocol, scope, type,
+        // flags.
         guard body.count >= 12 else { throw .truncated(type: type) }
         let family = body[0]
         guard family == familyIPv4 || family == familyIPv6 else { return nil }

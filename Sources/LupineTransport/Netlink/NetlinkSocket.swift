@@ -6,8 +6,8 @@ internal import Glibc
 /// A netlink socket for routing: it sends requests to the kernel, and receives replies and notifications of changes of links,
 /// addresses and routes.
 ///
-/// It belongs to the network namespace of the thread that opens it. It receives only messages of the kernel itself, and ignores
-/// those that other processes send to it.
+/// It belongs to the network namespace of the thread that opens it. It returns only messages of the kernel itself, and drops
+/// messages that other processes send to it.
 struct NetlinkSocket: ~Copyable {
     let descriptor: Descriptor
     /// The port number in replies to this socket.

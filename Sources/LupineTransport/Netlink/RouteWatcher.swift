@@ -72,7 +72,8 @@ package final class RouteWatcher: LoopChannel {
         }
     }
 
-    /// Sends a request, and stores it until its reply arrives. If the request cannot be sent, its closure gets the error later.
+    /// Sends a request, whose number the caller has put into `sequence`, and stores it until its reply arrives. If the request
+    /// cannot be sent, its closure gets the error later.
     private func send(_ bytes: [UInt8], _ request: Request) {
         let failure: Errno?
         do throws(Errno) {
@@ -94,7 +95,7 @@ package final class RouteWatcher: LoopChannel {
         loop.executeOnLoop { request.fail(failure) }
     }
 
-    /// Receives one datagram; nil if there is none.
+    /// Receives one datagram; returns nil if there is none, or if the watch has ended.
     private func receive() throws(Errno) -> NetlinkSocket.ReceiveResult? {
         switch socket {
         case .some(let socket):
@@ -123,7 +124,7 @@ package final class RouteWatcher: LoopChannel {
     }
 
     /// Queries the default routes of all tables; `reply` is called once, later, on the loop. The kernel returns all routes, which
-    /// may be many; the others are not stored.
+    /// may be many; only the default routes are stored.
     package func defaultRoutes(_ reply: @escaping (Result<[Route], Errno>) -> Void) {
         loop.preconditionOnLoop()
         sequence &+= 1
@@ -138,6 +139,7 @@ package final class RouteWatcher: LoopChannel {
 
     package func loopWillClose() {
         guard end(.canceled) else { return }
+        // Nil says that the loop is shutting down.
         listener(.ended(nil))
     }
 
@@ -148,6 +150,7 @@ package final class RouteWatcher: LoopChannel {
                 guard let result = try receive() else { return }
                 handle(result)
             } catch {
+                // `end` returns false if the watch had ended before. It sets `registration` to nil, so that the loop stops.
                 if end(error) { listener(.ended(error)) }
             }
         }

@@ -116,8 +116,8 @@ public struct TransferHead: Sendable {
 
 /// The end of a transfer, with its result and metrics.
 public struct TransferEnd: Sendable {
-    /// The result of a transfer for the transport. Failures of later processing, such as decoding or validating the content, do
-    /// not count.
+    /// The result of a transfer as the transport sees it. Failures of later processing, such as decoding or validating the
+    /// content, do not count.
     public enum Outcome: Hashable, Sendable {
         /// The response was received, or as much of it as the caller needed. It may have any status.
         case completed
@@ -135,8 +135,8 @@ public struct TransferEnd: Sendable {
     public let status: Status?
     /// The time from the start to the end.
     public let duration: Duration
-    /// The time and the byte counts of each step. With a content coding, `responseBodyBytesAfterDecoding` equals
-    /// `responseBodyBytesReceived`: decoding is not part of a transfer.
+    /// The times in the course of the transfer, and the byte counts. `responseBodyBytesAfterDecoding` always equals
+    /// `responseBodyBytesReceived`, even with a content coding: decoding is not part of a transfer.
     public let metrics: TransferMetrics
 
     /// The error of a failed transfer; nil for any other.

@@ -19,7 +19,7 @@ package struct TransferIdentity: Sendable {
     }
 }
 
-/// Reports the steps of one exchange to its observers. An exchange without observers has no observation.
+/// Reports the events of one exchange to its observers. An exchange without observers has no observation.
 ///
 /// The thread that submits the exchange reports the start. The loop that carries the exchange reports everything else, so the
 /// events are in order.
@@ -96,13 +96,14 @@ package final class TransferObservation: Sendable {
             case .failure(.cancelled), .failure(.shutDown): .cancelled
             case .failure(let error): .failed(error)
             }
-        // Without a response, the time of the loop's turn or, outside of a loop, the present time.
+        // If no response has ended, the transfer ends at the time of the loop's turn or, outside of a loop, at the present time.
         let end = metrics.responseEnd ?? EventLoop.current?.now ?? MonotonicClock().now()
         report(
             .end(
                 TransferEnd(
                     start: start, outcome: outcome, status: status,
                     duration: metrics.fetchStart.duration(to: end),
+                    // Decoding is no part of a transfer, so the number of octets after it is that of the received octets.
                     metrics: TransferMetrics(metrics, decoded: metrics.responseContentBytes))))
     }
 

@@ -7,26 +7,26 @@
 /// no thread can be created, a task delivers the waiting events, and the next event tries again to create a thread. Any thread
 /// may call.
 package final class TransferReporter: Sendable {
-    private let mailbox: Mailbox
+    private let queue: EventQueue
 
     /// Creates a reporter; returns nil if there are no observers, so that no events are created.
     package init?(_ observers: [any TransferObserver]) {
         if observers.isEmpty { return nil }
-        mailbox = Mailbox(observers)
+        queue = EventQueue(observers)
     }
 
-    deinit { mailbox.close() }
+    deinit { queue.close() }
 
     /// Queues an event for the observers.
-    func report(_ event: TransferEvent, of id: TransferID) { mailbox.add(.event(id, event)) }
+    func report(_ event: TransferEvent, of id: TransferID) { queue.add(.event(id, event)) }
 
     /// Calls `completion` when all earlier events have been delivered.
     package func whenDelivered(_ completion: @escaping @Sendable () -> Void) {
-        mailbox.add(.barrier(completion))
+        queue.add(.barrier(completion))
     }
 
     /// The queue of undelivered events, and its thread.
-    private final class Mailbox: Sendable {
+    private final class EventQueue: Sendable {
         /// An element of the queue.
         enum Entry: Sendable {
             case event(TransferID, TransferEvent)
@@ -52,7 +52,7 @@ package final class TransferReporter: Sendable {
             }
         }
 
-        /// The next step of the thread.
+        /// What the thread does next.
         private enum NextStep {
             case deliver([Entry])
             case wait
@@ -70,6 +70,7 @@ package final class TransferReporter: Sendable {
         func add(_ entry: Entry) {
             let (needsThread, needsSignal) = state.withLock { state -> (Bool, Bool) in
                 state.waiting.append(entry)
+                // The result below is computed before the `defer` changes the flag.
                 defer { state.isDelivering = true }
                 return (!state.isDelivering, state.takeWaitsForSignal())
             }

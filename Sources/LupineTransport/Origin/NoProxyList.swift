@@ -28,6 +28,7 @@ package struct NoProxyList: Hashable, Sendable {
     /// Returns true if the origin is reached directly. `host` is a name or an address without brackets and zone.
     package func matches(host: String, port: UInt16) -> Bool {
         let name = Self.withoutTrailingDot(host.asciiLowercased)
+        // An IPv4 address in IPv6 notation (`::ffff:192.0.2.1`) counts as IPv4.
         let address = IPAddress(name)?.unmapped
         return rules.contains { rule in
             switch rule {
@@ -76,6 +77,7 @@ package struct NoProxyList: Hashable, Sendable {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(first) else { return nil }
         let width = address.octets.count * 8
+        // Without a slash, the text is one address: a network whose prefix has all bits.
         guard parts.count == 2 else {
             let unmapped = address.unmapped
             return .network(unmapped, prefix: unmapped.octets.count * 8, port: port)

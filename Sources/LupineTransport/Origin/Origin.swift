@@ -85,14 +85,14 @@ package struct Origin: Hashable, Sendable {
     package var unixPath: String? { storage.unixPath }
     /// The proxy; nil for a direct connection.
     package var proxy: ProxyServer? { storage.proxy }
-    /// The TLS profile of an https origin.
+    /// The TLS profile for an https origin; nil for an http origin.
     package var tls: TLSProfile? { storage.tls }
-    /// The TLS profile of an https proxy.
+    /// The TLS profile for an https proxy; nil for other proxies and without a proxy.
     package var proxyTLS: TLSProfile? { storage.proxyTLS }
-    /// The interface or local address that connections are bound to.
+    /// The interface or local address that connections are bound to; nil if the kernel chooses.
     package var localBinding: String? { storage.localBinding }
 
-    /// The hash: equal for equal origins. Swift's hashes differ in each process, so that nobody can choose names with equal
+    /// The hash: equal for equal origins. Swift seeds it differently in each process, so that nobody can choose names with equal
     /// hashes.
     var fingerprint: Int { storage.hash }
 

@@ -2,7 +2,7 @@
 
 extension ProxyServer.Credentials {
     /// The value of a Proxy-Authorization field under the Basic scheme (RFC 7617 §2): `Basic` and the user, a colon and the
-    /// password in base64. `nil` if the user contains a colon, which the scheme cannot carry.
+    /// password in base64. The result is nil if the user contains a colon, because the scheme cannot carry one.
     package var basicAuthorization: String? {
         // 0x3A is the colon.
         guard !user.contains(0x3A) else { return nil }
@@ -14,6 +14,7 @@ extension ProxyServer.Credentials {
         // Returns the character for a value of six bits. The alphabet is A-Z, a-z, 0-9, + and /, in this order.
         func character(_ value: UInt32) -> UInt8 {
             let value = UInt8(truncatingIfNeeded: value & 0x3F)
+            // The codes below are those of A, a, 0, + and /.
             return switch value {
             case 0..<26: 0x41 + value
             case 26..<52: 0x61 + (value - 26)

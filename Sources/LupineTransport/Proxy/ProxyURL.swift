@@ -37,8 +37,8 @@ extension ProxyURLError: CustomStringConvertible {
 }
 
 extension ProxyServer {
-    /// Parses `[scheme://][user[:password]@]host[:port][/]`. The scheme is `http` (the default), `https`, `socks5` or `socks5h`;
-    /// with both of the latter, the proxy resolves names. User and password are percent-decoded.
+    /// Parses `[scheme://][user[:password]@]host[:port][/]`. The scheme is `http` (the default), `https`, `socks5` or `socks5h`.
+    /// With `socks5` as with `socks5h`, the proxy resolves names. User and password are percent-decoded.
     package init(url: String) throws(ProxyURLError) {
         let bytes = Array(url.utf8)
         // Control characters, blanks, and bytes that are not ASCII are not allowed.
@@ -73,6 +73,7 @@ extension ProxyServer {
         }
         let (host, portStart) = try Self.host(bytes[start..<end])
         var port = kind.defaultPort
+        // A colon is at `portStart` unless the address ends there.
         if portStart < end {
             let digits = bytes[(portStart + 1)..<end]
             // The last condition is needed because `UInt16` also accepts a plus sign.

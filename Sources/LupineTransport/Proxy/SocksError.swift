@@ -2,8 +2,9 @@
 
 /// The reason why a SOCKS5 proxy opened no connection.
 ///
-/// The cases of the first group are refusals by the proxy; those of its replies name the reply code of RFC 1928 §6. The cases of
-/// the second group are violations of SOCKS5. Those of the third are values of the caller that SOCKS5 cannot carry.
+/// The cases of the first group are refusals by the proxy. If a refusal is a reply, the case names the reply code (RFC 1928 §6).
+/// The cases of the second group are violations of SOCKS5. The cases of the third are values of the caller that SOCKS5 cannot
+/// carry.
 public enum SocksError: Error, Hashable, Sendable {
     /// Reply X'01': a failure that the proxy does not explain.
     case generalFailure

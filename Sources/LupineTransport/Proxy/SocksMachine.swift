@@ -108,7 +108,7 @@ package struct SocksMachine: Sendable {
                 return .established(consumed: index + 1)
             }
         }
-        // For empty input; otherwise `readByte` has thrown the error.
+        // Reached after an error only if the input is empty: otherwise `readByte` has thrown the error.
         if case .failed(let error) = state { throw error }
         return .needsMore
     }

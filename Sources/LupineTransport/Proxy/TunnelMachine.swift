@@ -43,13 +43,13 @@ package struct TunnelMachine {
 
     /// The states; an arrow names the states that may follow.
     private enum State {
-        case ready  // → awaitingHead
+        case ready  // → awaitingHead, failed
         case awaitingHead  // → established, failed
         case established
         case failed(TunnelError)
     }
 
-    /// The limits of the proxy's answer. They are lower than those of other responses, because such an answer is small.
+    /// The limits of the proxy's answer. They are lower than the limits of other responses, because the answer is small.
     package static var defaultLimits: ParserLimits {
         var limits = ParserLimits()
         limits.headBytes = 64 * 1024
@@ -117,6 +117,7 @@ package struct TunnelMachine {
             case .needMore:
                 return .needMore
             case .interim:
+                // Interim responses (1xx) of the proxy say nothing about the tunnel.
                 continue
             // The framing is `handover` after a 2xx response to CONNECT: the bytes that follow are not HTTP.
             case .head(let head, framing: .handover, allowsReuse: _):
@@ -133,7 +134,8 @@ package struct TunnelMachine {
     /// Returns the error for the proxy's end of stream.
     package mutating func receivedEnd() -> TunnelError {
         if case .failed(let error) = state { return error }
-        // Throws the exact error. If it does not throw, the stream ended before the head, which is an error too.
+        // `peerClosed` throws the exact error. If it does not throw, the stream ended before the head, which is an error too; its
+        // result is not needed then.
         do throws(HTTPError) {
             _ = try codec.peerClosed()
         } catch { return fail(.http(error)) }

@@ -17,7 +17,7 @@ enum AddressLookUp {
         case .ipv6: unsafe hints.ai_family = AF_INET6
         }
         var list: UnsafeMutablePointer<addrinfo>?
-        // Cleared, because `getaddrinfo` sets `errno` only for some errors.
+        // `errno` is cleared, because `getaddrinfo` sets it only for some errors.
         errno = 0
         let code = unsafe getaddrinfo(host, nil, &hints, &list)
         let systemError = errno

@@ -19,7 +19,8 @@ package final class LookUp: TimerTarget {
         /// Identifies the wait to the resolver.
         let waiterNumber: UInt64
         let deadlineTimer: EventLoop.TimerToken
-        /// Set while the look-up is queued because all threads are busy. Fires at the time from which they count as hung.
+        /// The timer is set while the look-up is queued because all threads are busy. It fires at the time from which the threads
+        /// count as hung.
         var hungTimer: EventLoop.TimerToken?
     }
 
@@ -67,6 +68,7 @@ package final class LookUp: TimerTarget {
 
     /// Ends the wait with the result of the look-up.
     func finish(with answer: Resolver.Answer) {
+        // `end` returns the state before: no result is delivered if the wait had ended already.
         guard case .waiting(let wait) = end() else { return }
         wait.callback(answer.with(port: port))
     }
@@ -79,7 +81,7 @@ package final class LookUp: TimerTarget {
             handle(resolver.placement(of: wait.ticket))
             return
         }
-        // The deadline has passed, or the loop is ending.
+        // The deadline has passed, or the loop is ending: calls the callback that `stopWaiting` returns.
         stopWaiting()?(.failure(reason == .due ? .timedOut : .shutDown))
     }
 
@@ -94,12 +96,14 @@ package final class LookUp: TimerTarget {
             wait.hungTimer = loop.schedule(at: hungAt, self, tag: Tag.hung.rawValue)
             state = .waiting(wait)
         case .allHung:
+            // Fails all waits for this look-up, not only this one.
             resolver.failHung(wait.ticket, key)
         }
     }
 
     /// Ends the wait before the look-up has a result, and returns the callback; nil if the wait has ended already.
     private func stopWaiting() -> ((Resolver.Answer) -> Void)? {
+        // `end` returns the state before.
         guard case .waiting(let wait) = end() else { return nil }
         resolver.removeWaiter(wait.ticket, key, wait.waiterNumber)
         return wait.callback

@@ -106,6 +106,7 @@ package final class Resolver: Sendable {
 
         let key = Key(host: host, family: family)
         let now = clock.now()
+        // The ticket is used only if this call starts a new look-up.
         let ticket = pool.newTicket()
         let lookUp = LookUp(self, key, port: port, loop: loop, callback)
         let bound = LoopBound(lookUp, on: loop)
@@ -135,6 +136,7 @@ package final class Resolver: Sendable {
         case .joined(let ticket, let number):
             lookUp.startWaiting(ticket, number, deadline: deadline, placement: pool.placement(of: ticket))
         case .started(let number):
+            // If no thread can be started, the failure is submitted to the loop, so that it arrives after `startWaiting`.
             let placement = startLookUp(ticket, key)
             lookUp.startWaiting(ticket, number, deadline: deadline, placement: placement)
         }
@@ -199,6 +201,7 @@ package final class Resolver: Sendable {
             self?.finish(ticket, key, answer)
         }
         if case .noThread(let error) = placement {
+            // The code is 0, because `getaddrinfo` was not called.
             finish(ticket, key, .failure(.resolverFailed(code: 0, system: error)))
         }
         return placement
@@ -213,10 +216,11 @@ package final class Resolver: Sendable {
     /// Returns the state of a look-up in the worker pool.
     func placement(of ticket: WorkerPool.Ticket) -> WorkerPool.Placement { pool.placement(of: ticket) }
 
-    /// Removes a waiter. If no other waits, also withdraws the look-up, so that the next caller starts a new one.
+    /// Removes a waiter. If no other waiter is left, also withdraws the look-up, so that the next caller starts a new one.
     func removeWaiter(_ ticket: WorkerPool.Ticket, _ key: Key, _ number: UInt64) {
         // The removed waiter is returned from the closure, so that it is released outside the lock.
         let (hasNoWaiters, _) = state.withLock { state -> (Bool, Waiter?) in
+            // The pattern matches only a look-up with the same ticket.
             guard case .inProgress(ticket, var waiters)? = state.entries[key] else { return (false, nil) }
             let removed = waiters.firstIndex { $0.number == number }.map { waiters.remove(at: $0) }
             state.entries[key] = waiters.isEmpty ? nil : .inProgress(ticket, waiters)
@@ -230,7 +234,8 @@ package final class Resolver: Sendable {
         let lifetime = self.lifetime(of: answer)
         let now = clock.now()
         let waiters = state.withLock { [configuration] state -> [Waiter] in
-            // If all waiters were removed, nobody needs the answer. The key may then have a newer look-up with another ticket.
+            // The pattern matches only a look-up with the same ticket. If all waiters were removed, nobody needs the answer, and
+            // the key may have a newer look-up with another ticket.
             guard case .inProgress(ticket, let waiters)? = state.entries[key] else { return [] }
             state.entries[key] = nil
             if lifetime > .zero, configuration.capacity > 0 {

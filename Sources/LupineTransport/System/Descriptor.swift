@@ -57,8 +57,8 @@ extension Descriptor {
             adopting: try Syscalls.open(path, flags: O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, mode: 0o600))
     }
 
-    /// Duplicates a descriptor of the program. Both share one file position; the program's descriptor stays open. Throws
-    /// `invalidArgument` if the file is not open for writing or has no position, as a pipe.
+    /// Duplicates a descriptor of the program. The two share one file position; the program's descriptor stays open. Throws
+    /// `invalidArgument` if the file is not open for writing, or has no position, as a pipe has none.
     package static func sharing(_ number: Int32) throws(Errno) -> Descriptor {
         Descriptor(adopting: try Syscalls.shareForWriting(number))
     }

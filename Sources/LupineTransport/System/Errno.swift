@@ -6,7 +6,7 @@ internal import Glibc
 /// An error number of the kernel.
 ///
 /// Every call in `Syscalls` throws it. It does not say what failed; the caller adds the address or the operation. `EINTR` never
-/// reaches a caller, and `EAGAIN` does only as the outcome `wouldBlock` of a transfer.
+/// reaches a caller. Reading and writing return `EAGAIN` as the outcome `wouldBlock` instead of throwing it.
 public struct Errno: Error, RawRepresentable, Hashable, Sendable {
     /// The number, as in `errno.h`.
     public let rawValue: Int32

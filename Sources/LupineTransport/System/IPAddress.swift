@@ -146,8 +146,8 @@ public struct IPv6Address: Hashable, Sendable {
         (0..<8).map { UInt16(truncatingIfNeeded: ($0 < 4 ? high : low) >> (48 - 16 * UInt64($0 % 4))) }
     }
 
-    /// The longest run of zero groups, which the text form writes as "::"; nil if no run has two groups or more. Of several
-    /// longest runs, the first (RFC 5952 section 4.2).
+    /// The longest run of zero groups, which the text form writes as "::"; nil if no run has two groups or more. If several runs
+    /// are the longest, the first one is used (RFC 5952 section 4.2).
     private var compressedRange: Range<Int>? {
         let groups = groups
         var longest = 0..<0

@@ -82,11 +82,13 @@ enum NativeThread {
     /// Starts a thread that is never joined. The process may exit while it runs.
     static func startDetached(name: String, _ body: @escaping @Sendable () -> Void) throws(Errno) {
         let handle = try start(name: name, body)
-        // Fails only for a handle that was joined or detached before.
+        // The result is ignored: the call fails only for a handle that was joined or detached before.
         _ = pthread_detach(handle.thread)
     }
 
     /// Suspends the calling thread, without using a descriptor.
+    ///
+    /// The result of `usleep` is ignored: a pause that a signal ends early does no harm.
     static func pause(milliseconds: UInt32) { _ = usleep(milliseconds * 1_000) }
 
     /// Waits until the thread has ended. Called once per handle.

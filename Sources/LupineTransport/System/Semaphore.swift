@@ -7,7 +7,7 @@ internal import Glibc
 ///
 /// Any thread may signal. A loop waits only for a thread that has borrowed it.
 @safe final class Semaphore: @unchecked Sendable {
-    /// The POSIX semaphore. Allocated, because its address must never change.
+    /// The POSIX semaphore. It has memory of its own, because its address must never change.
     private let semaphore: UnsafeMutablePointer<sem_t>
 
     /// Creates a semaphore with a count of zero.
@@ -28,6 +28,7 @@ internal import Glibc
     /// Blocks until there is a signal for the caller.
     func wait() {
         precondition(!NativeThread.isLoop, "an event loop may not wait")
+        // The same wait, without this check.
         waitOnLoop()
     }
 

@@ -19,7 +19,7 @@ package struct KeepAliveProbes: Hashable, Sendable {
         self.count = count
     }
 
-    /// The time after the last byte by which probes must be enabled: half of `idle`, which is in seconds.
+    /// The time after the last byte by which probes must be enabled: half of `idle`. A second of `idle` gives 500 milliseconds.
     var latestStart: Interval { .milliseconds(Int64(idle) * 500) }
 }
 
@@ -30,8 +30,9 @@ extension Socket {
         try setOption(Int32(IPPROTO_TCP), TCP_NODELAY, Int32(1))
     }
 
-    /// Lets the last packet of the TCP handshake carry the client's first bytes (`TCP_QUICKACK` off). For clients that send as
-    /// soon as they are connected: the kernel holds that packet back until there are bytes, or for 200 ms. Set before connecting.
+    /// Lets the last packet of the TCP handshake carry the client's first bytes (`TCP_QUICKACK` off). The kernel then holds that
+    /// packet back until there are bytes, or for 200 ms. So the option suits clients that send as soon as they are connected. It
+    /// must be set before connecting.
     package func setConnectsWithData() throws(Errno) {
         try setOption(Int32(IPPROTO_TCP), TCP_QUICKACK, Int32(0))
     }
@@ -50,7 +51,7 @@ extension Socket {
     }
 
     /// Lets the kernel choose the local port when the socket connects (`IP_BIND_ADDRESS_NO_PORT`), so that connections to
-    /// different peers can use the same port. Set before binding a client socket to a local address.
+    /// different peers can use the same port. It must be set before a client socket is bound to a local address.
     package func setBindAddressNoPort() throws(Errno) {
         try setOption(ipLevel, lupine_ip_bind_address_no_port, Int32(1))
     }
@@ -70,8 +71,8 @@ extension Socket {
         try setOption(SOL_SOCKET, SO_RCVBUF, receive)
     }
 
-    /// The total number of octets that the peer's kernel has acknowledged; nil if the socket is not TCP, or the kernel does not
-    /// report it.
+    /// The total number of octets that the peer's kernel has acknowledged; nil if the socket is not TCP, or the local kernel does
+    /// not report the number.
     package var octetsAcknowledged: UInt64? {
         // The function returns -1 if the number is unknown, which `exactly` converts to nil.
         UInt64(exactly: lupine_octets_acknowledged(descriptor.rawValue))

@@ -5,7 +5,7 @@ internal import Glibc
 
 /// Converts to and from the kernel's form of an address, `sockaddr`. A Unix-domain name that does not fit is an error.
 extension SocketAddress {
-    /// The first argument of `socket` for a socket with such an address.
+    /// The first argument of the call `socket` that creates a socket for this address.
     var domain: Int32 {
         switch self {
         case .ipv4: AF_INET
@@ -125,6 +125,7 @@ extension SocketAddress {
         case .unix(let path):
             let bytes = Array(path.utf8)
             guard !bytes.isEmpty, !bytes.contains(0) else { throw .invalidArgument }
+            // A path ends with a NUL, and an abstract name begins with one.
             return try Self.fillUnix(&storage, bytes + [0])
         case .unixAbstract(let name):
             return try Self.fillUnix(&storage, [0] + name)

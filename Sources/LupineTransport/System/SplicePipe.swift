@@ -16,7 +16,8 @@ package struct SplicePipe: ~Copyable, Sendable {
         let ends = try Syscalls.pipe()
         readEnd = Descriptor(adopting: ends.read)
         writeEnd = Descriptor(adopting: ends.write)
-        // Fails above the limit of the system (fs.pipe-max-size). The result is ignored: the pipe then keeps its usual 64 KiB.
+        // The call fails above the limit of the system (fs.pipe-max-size). Its result is ignored: the pipe then keeps its usual
+        // 64 KiB.
         _ = lupine_set_pipe_size(writeEnd.rawValue, capacity)
     }
 

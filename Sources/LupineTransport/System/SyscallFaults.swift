@@ -6,9 +6,9 @@
 
     /// Makes selected system calls of the calling thread fail with selected errors, in debug builds only.
     ///
-    /// For tests of errors that are hard to provoke (`EMFILE`, `EINTR`, `ENOBUFS`). A fault applies only to the thread that
+    /// Tests use it for errors that are hard to provoke (`EMFILE`, `EINTR`, `ENOBUFS`). A fault applies only to the thread that
     /// injected it, so that concurrent tests do not affect each other. To make a loop's calls fail, a test injects the fault in
-    /// work that it submits to that loop. Not compiled into release builds.
+    /// work that it submits to that loop.
     enum SyscallFaults {
         /// The number of unused faults of all threads. If it is 0, a system call need not take the lock.
         private static let unusedCount = Atomic<Int>(0)
@@ -45,6 +45,7 @@
             let fault = faults.withLock { faults -> Errno? in
                 guard var errors = faults[key], !errors.isEmpty else { return nil }
                 let error = errors.removeFirst()
+                // Nil removes the key.
                 faults[key] = errors.isEmpty ? nil : errors
                 return error
             }

@@ -27,7 +27,7 @@ enum Syscalls {
         while true {
             #if DEBUG
                 if let fault = SyscallFaults.next(call) {
-                    // Retried, as a real interruption would be.
+                    // The call is repeated, as after a real interruption.
                     if fault == .interrupted { continue }
                     throw fault
                 }
@@ -52,13 +52,11 @@ enum Syscalls {
     static func connect(
         _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
     ) throws(Errno) {
-        do {
-            _ = try perform(.connect) {
-                let result = unsafe Glibc.connect(descriptor, address, length)
-                // `perform` would repeat the call after EINTR.
-                if result < 0, errno == EINTR { errno = EINPROGRESS }
-                return Int(result)
-            }
+        _ = try perform(.connect) {
+            let result = unsafe Glibc.connect(descriptor, address, length)
+            // The error is replaced, because `perform` would repeat the call after EINTR.
+            if result < 0, errno == EINTR { errno = EINPROGRESS }
+            return Int(result)
         }
     }
 
@@ -276,10 +274,11 @@ enum Syscalls {
         #endif
         // The file is closed even if a test has injected a fault, so that the descriptor does not leak.
         let result = Glibc.close(descriptor)
-        // Read at once: later calls may change it.
+        // `errno` is read at once: later calls may change it.
         let number = errno
         precondition(result == 0 || number != EBADF, "a descriptor was closed twice")
         if let fault { throw fault }
+        // An interrupted call has closed the descriptor too, so it counts as a success.
         if result < 0, number != EINTR { throw Errno(rawValue: number) }
     }
 

@@ -12,7 +12,7 @@ final class WakeUp: Sendable {
 
     /// Ends the loop's current wait, or its next one.
     func signal() {
-        // Fails only if the counter is full; an earlier signal then wakes the waiting thread.
+        // The error is ignored: the call fails only if the counter is full, and an earlier signal then wakes the waiting thread.
         _ = try? Syscalls.signal(eventfd: descriptor.rawValue)
     }
 }

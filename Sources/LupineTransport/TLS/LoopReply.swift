@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// A promise for the answer to a question that a loop asks other code. Any thread may fulfill the promise; only the first answer
-/// counts. If the other code releases the promise without an answer, the promise delivers a default answer.
+/// A promise for the answer to a question that a loop asks code outside of it, such as the program. Any thread may fulfill the
+/// promise; only the first answer counts. If that code releases the promise without an answer, the promise delivers a default.
 final class LoopReply<Answer: Sendable>: Sendable {
     /// The closure that delivers the answer; nil once it has been called. A struct, because Swift would wrap a bare closure as a
     /// generic value again at each access.

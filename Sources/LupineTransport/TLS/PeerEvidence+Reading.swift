@@ -2,7 +2,7 @@
 
 package import LupineTLS
 
-/// Completes the evidence about a peer that was accepted before the root certificates were read. The reading blocks no loop.
+/// Reads the root certificates for evidence about a peer that was accepted before they were read. The reading blocks no loop.
 extension PeerEvidence {
     /// Reads the roots on a worker thread and then calls `completion` on the loop. If the roots cannot be read, the peer's chain
     /// passes no later evaluation.
@@ -13,6 +13,7 @@ extension PeerEvidence {
             _ = loop.execute(completion)
         }
         let pool = WorkerPool.trust
+        // Nobody withdraws the work, so its ticket is not kept.
         switch pool.submit(pool.newTicket(), work) {
         case .running, .queued: break
         // If no worker thread is available, the calling thread reads the roots, although that blocks it.

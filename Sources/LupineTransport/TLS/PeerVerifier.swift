@@ -5,17 +5,18 @@ package import LupineTLS
 /// Answers the questions of a TLS handshake on behalf of one exchange: whether the peer is trusted, and which client certificate
 /// to present if the peer requests one.
 ///
-/// If an exchange has a verifier (`ExchangeOptions.verifier`) and the origin's profile asks questions, a new connection binds the
-/// exchange as soon as the peer's chain has arrived. The exchange then runs on that connection and no other, and a rejection
-/// fails only this exchange. The pool leases an established connection to an exchange without asking its verifier, with one
-/// exception: a connection on which a client certificate from an answer was presented ends with the exchange that it was opened
-/// for.
+/// The `questions` of the origin's profile say what the handshake asks. If there are any and an exchange has a verifier
+/// (`ExchangeOptions.verifier`), a new connection binds the exchange as soon as the peer's chain has arrived. The exchange then
+/// runs on that connection and no other, and a rejection fails only this exchange.
+///
+/// The pool leases an established connection to an exchange without asking its verifier. The exception is a connection on which
+/// the client certificate of a verifier's answer was presented: it ends with the exchange that it was opened for.
 ///
 /// A loop calls the methods, so they must not block. A verifier calls each `reply` once, from any thread. If it releases `reply`
 /// without a call, the peer is rejected, or no client certificate is presented.
 ///
-/// Only the answer shows which component of the program has given it, such as a task's delegate or the session's. Each answer
-/// therefore names the TLS profile that the connection belongs to afterwards; nil leaves the profile unchanged. After the
+/// Which component of the program answers is known only with the answer: a task's delegate, for example, or the session's. Each
+/// answer therefore names the TLS profile that the connection belongs to afterwards; nil leaves the profile unchanged. After the
 /// handshake a connection belongs to its last profile: the pool leases it, and new connections resume its sessions, under that
 /// profile only.
 package protocol PeerVerifier: AnyObject, Sendable {
@@ -28,7 +29,7 @@ package protocol PeerVerifier: AnyObject, Sendable {
     /// for this host too.
     func acceptsByDefault(host: String, port: UInt16) -> Bool
     /// Chooses the client certificate for a connection whose peer has been accepted. `profile` is the one that the connection
-    /// belongs to after that answer.
+    /// belongs to after the answer of `judge`.
     func identify(
         for request: TLSIdentityRequest, host: String, port: UInt16, under profile: TLSProfile,
         reply: @escaping @Sendable (IdentityAnswer, TLSProfile?) -> Void)
@@ -58,7 +59,7 @@ package enum IdentityAnswer: Hashable, Sendable {
     case cancelled
 }
 
-/// The questions that a handshake under a profile asks the exchange for which the connection is opened.
+/// What a handshake under a profile asks the verifier of the exchange for which the connection is opened.
 package enum PeerQuestions: Hashable, Sendable {
     /// No question: the profile's evaluator and configuration decide.
     case none

@@ -20,10 +20,10 @@ struct SessionSaver {
     /// The time until which the verdict on the peer's chain also holds for resumed connections; nil if the chain has to be
     /// evaluated again for each.
     let acceptedUntil: UnixTime?
-    /// The evidence of the handshake.
+    /// What the handshake has shown about the peer.
     let evidence: PeerEvidence
 
-    /// Stores the sessions in the profile, together with the verdict and the evidence.
+    /// Stores the sessions in the profile, together with `acceptedUntil` and `evidence`.
     func store(_ sessions: [TLSSession]) {
         for var session in sessions {
             session.acceptedUntil = acceptedUntil

@@ -5,9 +5,9 @@ package import LupineTLS
 /// The TLS configuration and the trust evaluator of connections, and the sessions that they share: the TLS half of a pool key
 /// (`Origin`).
 ///
-/// Profiles are compared by identity. The pool never leases a connection under another profile, and connections only resume
-/// sessions of their own profile. `TLSProfiles` returns the same profile for equal settings, so that they share connections. Any
-/// thread may use a profile.
+/// Two profiles are equal only if they are the same object. The pool never leases a connection under another profile, and
+/// connections only resume sessions of their own profile. `TLSProfiles` returns the same profile for equal settings, so that
+/// requests with equal settings share connections. Any thread may use a profile.
 package final class TLSProfile: Sendable {
     /// Chooses the client certificate for a server that requests one. The transport calls the closure on a loop. The
     /// closure must call `reply` once, from any thread, with nil for no certificate. If it releases `reply` without a call, no
@@ -30,7 +30,7 @@ package final class TLSProfile: Sendable {
     let revocation: RevocationSupport
     /// Chooses the client certificate; nil to present the one of the configuration.
     let identitySource: IdentitySource?
-    /// The questions that a connection asks the exchange that it is opened for.
+    /// What the handshake of a new connection asks the verifier of the exchange that the connection is opened for.
     package let questions: PeerQuestions
     /// Called with each rejected peer; nil if the layer above does not need this.
     let refusalHandler: RefusalHandler?
@@ -52,7 +52,8 @@ package final class TLSProfile: Sendable {
             questions: questions, refusalHandler: refusalHandler, label: label)
     }
 
-    /// Creates a profile that shares the evaluator and the configuration of `other`, whose files are loaded once for both.
+    /// Creates a profile that shares the evaluator and the configuration of `other`. The configuration's files are loaded once
+    /// for the two profiles.
     package convenience init(
         sharing other: TLSProfile, questions: PeerQuestions, refusalHandler: RefusalHandler? = nil,
         label: (any Sendable)? = nil
@@ -78,12 +79,13 @@ package final class TLSProfile: Sendable {
     }
 
     /// Whether peers are certainly evaluated with the configured roots, which must then be loaded before a connection is opened.
-    /// False if the profile asks the exchange: its answer may make the roots unnecessary.
+    /// False if the handshake asks the exchange's verifier, whose answer may make the roots unnecessary.
     var needsRoots: Bool { questions == .none && trust.needsRoots }
 
     /// The name of the loaded roots (`TrustRoots.name`). Before they are loaded, the name that the present contents of their
     /// files would give.
     package var rootsName: String {
+        // `withRoots: false` returns the context even if its roots are not read yet.
         settings.context(withRoots: false)?.store.name ?? configuration.roots.name
     }
 

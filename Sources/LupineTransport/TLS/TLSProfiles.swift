@@ -40,7 +40,8 @@ package final class TLSProfiles: Sendable {
     /// Returns the profile for these settings, and creates it if necessary.
     package func profile(_ configuration: TLSConfiguration, trust: TrustEvaluator) -> TLSProfile {
         let key = Key(configuration: configuration, trust: trust)
-        // The removed entry is released outside of the lock: its evaluator may retain objects of the program.
+        // The closure also returns the removed entry, so that it is released outside of the lock: its evaluator may retain
+        // objects of the program.
         let (profile, _) = state.withLock { [revocation, limit] state -> (TLSProfile, Entry?) in
             state.useCount &+= 1
             let use = state.useCount

@@ -64,6 +64,7 @@ package final class TLSSettings: Sendable {
         case .isLoading: break
         case .mustLoad:
             let pool = WorkerPool.trust
+            // Nobody withdraws the work, so its ticket is not kept.
             switch pool.submit(pool.newTicket(), { self.load() }) {
             case .running, .queued: break
             // If no worker thread is available, the calling thread loads the context, although that blocks it.
@@ -105,7 +106,7 @@ package final class TLSSettings: Sendable {
             let waiters = state.withLock { Self.contextMade(&$0, answer) }
             for waiter in waiters { waiter.completion(answer) }
         }
-        // In any other state than `reading`, no caller waits for the roots.
+        // Only in the state `reading` does a caller wait for the roots.
         let mustRead = state.withLock { if case .reading = $0 { true } else { false } }
         guard let context, mustRead else { return }
         let answer: Answer
@@ -115,6 +116,7 @@ package final class TLSSettings: Sendable {
         } catch { answer = .failure(error) }
         let waiters = state.withLock { state -> [Waiter] in
             guard case .reading(_, let waiters) = state else { return [] }
+            // After a failure too: the next caller that needs the roots reads them again.
             state = .made(context)
             return waiters
         }

@@ -36,6 +36,9 @@ final class TrustEvaluationDriver {
     }
 
     /// Starts the evaluation.
+    ///
+    /// `resume` returns what has to be done next. `cached` permits no fetch, because this is the loop's thread. If a fetch is
+    /// needed, `resume` returns `needsWorker`.
     func start() { perform(evaluation.resume(revocation: .cached(revocation.cache))) }
 
     /// Cancels the evaluation; `report` is not called afterwards.
@@ -49,12 +52,12 @@ final class TrustEvaluationDriver {
         pendingJob = .none
     }
 
-    /// Performs the step that the evaluation needs next.
+    /// Performs what the evaluation needs next (its `Step`).
     private func perform(_ step: TrustEvaluation.Step) {
         guard report != nil else { return }
         switch step {
         case .finished(let verdict):
-            // `cancel` sets the property to nil, so that no second report can follow. No job is pending here.
+            // `cancel` only sets the property to nil here, so that no second report can follow: no job is pending.
             let report = report
             cancel()
             report?(verdict)
@@ -67,6 +70,7 @@ final class TrustEvaluationDriver {
     private func ask(_ check: CustomTrustCheck, about trust: PeerTrust) {
         let reply = reply(default: Self.refused("the evaluation was given up")) { driver, answer in
             driver.pendingJob = .none
+            // `answer` passes the answer to the evaluation, and returns what has to be done next.
             driver.perform(
                 driver.evaluation.answer(answer, revocation: .cached(driver.revocation.cache)))
         }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// A value that one thread sets, and for which another thread waits by blocking. For callers outside of the loops that cannot use
-/// a callback.
+/// A value that one thread sets, and for which another thread waits by blocking. Callers outside of the loops use it if they
+/// cannot use a callback.
 ///
-/// Any thread may set the value, once; later values are dropped. A loop must not wait for it, because the thread that sets the
-/// value might need the loop.
+/// Any thread may set the value, once; later values are dropped. A loop must not wait for the value, because the thread that sets
+/// it might need the loop.
 final class BlockingPromise<Value: Sendable>: Sendable {
     private let value = Lock<Value?>(nil)
     private let wakeUp: WakeUp

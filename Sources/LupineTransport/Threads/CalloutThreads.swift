@@ -7,8 +7,8 @@
 /// on the loops meanwhile; a call that is withdrawn before it begins is never made.
 ///
 /// Unlike the threads of `WorkerPool`, these are joined: the group's shutdown waits for calls that have begun, so that no code of
-/// the program runs for a group that has ended. The two are also separate because a program that blocks here must not delay name
-/// look-ups or fetches for certificates. Any thread may call.
+/// the program runs for a group that has ended. Another reason for separate threads is that a program that blocks here must not
+/// delay name look-ups or fetches for certificates. Any thread may call.
 final class CalloutThreads: Sendable {
     typealias Ticket = WorkQueue.Ticket
 
@@ -142,6 +142,7 @@ final class CalloutThreads: Sendable {
             }
             guard state.hasEnded else { return (nil, .nothing) }
             state.threadCount -= 1
+            // Only the last thread calls the closures.
             return (nil, .end(state.threadCount == 0 ? state.onEnd : []))
         }
         next?()

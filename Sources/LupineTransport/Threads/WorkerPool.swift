@@ -4,9 +4,11 @@
 /// idle.
 ///
 /// `getaddrinfo` cannot be interrupted: a look-up for which nobody waits occupies its thread until the call returns. Neither a
-/// shutdown nor the exit of the process waits for that. There are at most `limit` threads, so that hanging look-ups do not start
-/// more and more of them. When all threads hang, the pool refuses new work instead of queueing it. The process has one pool for
-/// look-ups and one for verifying certificates. The program's code runs on `CalloutThreads` instead. Any thread may call.
+/// shutdown nor the exit of the process waits for that call. There are at most `limit` threads, so that hanging look-ups do not
+/// start more and more of them. When all threads hang, the pool refuses new work instead of queueing it.
+///
+/// The process has one pool for look-ups and one for verifying certificates. The program's code runs on `CalloutThreads` instead.
+/// Any thread may call.
 package final class WorkerPool: Sendable {
     typealias Ticket = WorkQueue.Ticket
 
@@ -16,7 +18,7 @@ package final class WorkerPool: Sendable {
         case running
         /// The work waits, because all threads are busy. If none becomes free before `hungAt`, all count as hung from then on.
         case queued(hungAt: Instant)
-        /// All threads hang: the pool has not accepted the work.
+        /// All threads hang. If `submit` returns this, the pool has not accepted the work; otherwise the work is still queued.
         case allHung
         /// No thread could be started: the pool has not accepted the work.
         case noThread(Errno)
@@ -80,6 +82,7 @@ package final class WorkerPool: Sendable {
             return .queued(hungAt: hungAt)
         }
         guard placement == .running else { return placement }
+        // The work counts as running, but has no thread yet.
         do {
             try NativeThread.startDetached(name: name) { self.run(ticket, work) }
             return .running
@@ -117,6 +120,7 @@ package final class WorkerPool: Sendable {
 
     /// Returns the time at which all busy threads will count as hung: when the work that began last has run for `hungAfter`.
     private static func hungAt(_ state: State, _ hungAfter: Duration) -> Instant {
+        // If nothing runs, because no thread could be started, queued work counts as hung at once.
         (state.running.values.max() ?? Instant(nanoseconds: 0)).advanced(by: hungAfter)
     }
 

@@ -4,14 +4,14 @@
 ///
 /// The caller asks for the `allowance`, moves that many bytes or fewer, and passes their number to `spend`. If the allowance is
 /// 0, it sets a timer for the time that `ready` returns. The caller also passes the current time. The bucket counts fractions of
-/// a byte, so that many small steps add up to the rate exactly.
+/// a byte, so that many small moves add up to the rate exactly.
 package struct RateLimit: Hashable, Sendable {
     /// Bytes per second.
     package let rate: Int
     /// The most bytes that may be moved at once after a pause.
     package let burst: Int
-    /// The content of the bucket, in billionths of a byte. Negative after the caller has moved more than the allowance, because
-    /// it cannot limit every read exactly.
+    /// The content of the bucket, in billionths of a byte. It is negative after the caller has moved more than the allowance,
+    /// because the caller cannot limit every read exactly.
     private var tokens: Int64
     /// The time up to which tokens have been added.
     private var filledAt: Instant
@@ -40,7 +40,7 @@ package struct RateLimit: Hashable, Sendable {
         return max(0, Int(tokens / Self.unit))
     }
 
-    /// Removes the bytes that were moved from the bucket.
+    /// Takes the moved bytes out of the bucket.
     package mutating func spend(_ count: Int, at now: Instant) {
         refill(at: now)
         let (cost, isHuge) = Int64(max(0, count)).multipliedReportingOverflow(by: Self.unit)
@@ -56,7 +56,7 @@ package struct RateLimit: Hashable, Sendable {
         guard tokens < wanted else { return now }
         let (missing, overflow) = wanted.subtractingReportingOverflow(tokens)
         if overflow { return .distantFuture }
-        // Rounded up to whole nanoseconds, so that the bytes may really be moved at that time.
+        // Rounds up to whole nanoseconds, so that the bytes may really be moved at that time.
         let rate = Int64(rate)
         return now + Interval(nanoseconds: missing / rate + (missing % rate == 0 ? 0 : 1))
     }

@@ -20,7 +20,7 @@ public enum TransferTimeout: Error, Hashable, Sendable, CaseIterable {
 
 /// The time limits of each part of an exchange; `nil` means no limit.
 package struct TransferTimeouts: Hashable, Sendable {
-    /// From the first step towards a connection until it is established, tunnel included.
+    /// From the beginning of the dial until the connection is established, tunnel included.
     package var connect: Interval?
     /// From the first byte of the handshake until it is complete.
     package var tlsHandshake: Interval?
@@ -30,8 +30,8 @@ package struct TransferTimeouts: Hashable, Sendable {
     package var idleRead: Interval?
     /// The longest time without a byte accepted by the peer, while there are bytes to send.
     package var idleWrite: Interval?
-    /// The longest time without progress: an established connection, a step of TLS, or a byte in either direction. It runs while
-    /// a connection is opened for the exchange, but not while the exchange waits in the pool's queue.
+    /// The longest time without progress: an established connection, a part of a TLS handshake, or a byte in either direction.
+    /// The time runs while a connection is opened for the exchange, but not while the exchange waits in the pool's queue.
     package var idle: Interval?
     /// From the exchange's beginning to its end.
     package var whole: Interval?
@@ -146,7 +146,7 @@ package struct TransferDeadlines: Hashable, Sendable {
 
     /// Updates the times for an event. Only this method and `restart` change `setup`, `request` and `response`.
     package mutating func handle(_ event: Event, at now: Instant) {
-        // First: whether the event is progress.
+        // The first `switch` decides whether the event is progress.
         switch event {
         case .sourceDry, .readingPaused: break
         case .waiting: lastProgress = nil
@@ -154,7 +154,7 @@ package struct TransferDeadlines: Hashable, Sendable {
             .suspended, .unsuspended:
             lastProgress = now
         }
-        // Second: what is timed from now on.
+        // The second `switch` decides what is timed from now on.
         switch event {
         case .connecting:
             (setup, request, response) = (.connecting(since: now), .none, .none)
@@ -168,7 +168,7 @@ package struct TransferDeadlines: Hashable, Sendable {
         case .wrote:
             request = .timed(since: now)
         case .sourceDry:
-            // After the end of the request, the event changes nothing.
+            // `sourceDry` after the end of the request changes nothing.
             if request != .sent { request = .none }
         case .sent:
             request = .sent
@@ -238,6 +238,7 @@ package struct TransferDeadlines: Hashable, Sendable {
         case .none, .sent: break
         case .timed(let since): consider(since, timeouts.idleWrite, .idleWrite)
         }
+        // While the consumer has paused reading, a lack of progress is not the peer's fault.
         if let lastProgress, response != .paused { consider(lastProgress, timeouts.idle, .idle) }
         consider(start, timeouts.whole, .whole)
         return earliest

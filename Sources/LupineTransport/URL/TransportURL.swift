@@ -74,8 +74,8 @@ public struct TransportURL: Sendable {
         return method == .options && namesServer ? .asterisk : .origin(target)
     }
 
-    /// The value of the Host field (RFC 9112 §3.2): an IPv6 address in brackets and without its zone (RFC 6874 §3),
-    /// the port only where it is not the scheme's.
+    /// The value of the Host field (RFC 9112 §3.2): the host, and the port if it is not the scheme's. An IPv6 address is in
+    /// brackets and without its zone (RFC 6874 §3).
     public var hostField: String {
         let name = authority.isIPv6 ? "[\(host)]" : host
         return port == scheme.defaultPort ? name : "\(name):\(port)"
@@ -115,9 +115,11 @@ public struct TransportURL: Sendable {
     public func resolving(_ reference: String) throws(TransportURLError) -> TransportURL {
         let bytes = try Self.validatedBytes(of: reference)
         let parsed = URIReference(bytes)
+        // The base is only path and query. The code below takes scheme and authority from this URL if `reference` has none.
         let (pathOctets, queryOctets) = (Array(writtenPath.utf8), query.map { Array($0.utf8) })
         let target = parsed.resolved(against: URIReference(path: pathOctets[...], query: queryOctets?[...]))
         if parsed.scheme != nil {
+            // `absolute` shows that the components are valid. The path of `target` has no dot segments any more.
             let absolute = try TransportURL(parsed)
             return TransportURL(
                 scheme: absolute.scheme, authority: absolute.authority, path: target.path, query: target.query

@@ -131,12 +131,13 @@ package struct URIReference {
             let segment = remaining[start..<end]
             let isLast = end == remaining.endIndex
             if segment == [dot] {
-                // A dot segment at the end leaves its slash.
+                // Drops the segment. At the end of the path, the slash before it stays. If there is none before it, the slash
+                // after it is dropped too.
                 if isRooted, isLast { output.append(slash) }
                 remaining = isRooted || isLast ? remaining[end...] : remaining[(end + 1)...]
             } else if segment == [dot, dot] {
                 if isRooted {
-                    // Removes the segment before, with its slash.
+                    // Removes the last segment of the output, with the slash before it. At the end of the path, a slash stays.
                     let segmentStart = output.lastIndex(of: slash) ?? output.startIndex
                     output.removeSubrange(segmentStart...)
                     if isLast { output.append(slash) }
