@@ -57,7 +57,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
 
     func post(_ job: @escaping @Sendable () -> Void) { stream?.post(job) }
 
-    /// Nothing to do: the load has counted the bytes.
+    /// Does nothing: the load has counted the bytes.
     func streamTransferred(received: Int, sent: Int) {}
 
     func streamClosed(_ half: StreamMachine.Half) {
@@ -69,16 +69,18 @@ final class ContentStreamSink: TaskSink, StreamOwner {
 
     func streamCaptured(_ streams: CapturedStreams) {
         if let task { streams.passToDelegate(of: task) }
+        // Later operations of the stream task fail: only the captured streams can read the content now.
         stream?.end(StreamFault.closed.error)
     }
 
     func streamEnded(_ fault: StreamFault?, isReadToEnd: Bool) {
+        // Without a fault, later operations fail because the stream is closed.
         stream?.end((fault ?? .closed).error, isReadToEnd: isReadToEnd)
         switch fault {
         case nil, .taskEnded?: break
         case .timedOut?, .closed?, .readOnly?, .cannotSecure?, .connectionFailed?:
             // The task must fail before the buffer is closed, which ends the load without an error.
-            if let error = (fault ?? .closed).error as? URLError { task?.fail(error) }
+            if let error = fault?.error as? URLError { task?.fail(error) }
         }
         buffer.close()
     }

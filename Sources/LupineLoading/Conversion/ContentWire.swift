@@ -127,6 +127,7 @@ final class ContentBuffer: Sendable {
             defer { state.isPaused = false }
             return state.isPaused
         }
+        // A paused load continues, so that it learns from `demand` that no more content is wanted, and ends.
         if resumes { resume() }
     }
 }
@@ -145,6 +146,7 @@ final class ContentWire: StreamWire {
     init(_ buffer: ContentBuffer, on loop: EventLoop) {
         self.buffer = buffer
         let bound = LoopBound(WeakReference(wire: self), on: loop)
+        // The result is ignored: a loop that has shut down reads nothing more.
         buffer.setReadyHandler { _ = loop.execute { bound.value.wire?.handler?.connectionIsReady() } }
     }
 

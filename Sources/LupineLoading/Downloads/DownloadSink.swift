@@ -43,6 +43,7 @@ final class DownloadSink: TaskSink {
     /// Creates the sink of a data task that becomes a download. The task passes all content to `receivedContent`.
     static func replacingDataTask(_ task: TaskCore, _ response: URLResponse, in folder: URL) -> DownloadSink {
         // Uses the original request, without this session's fields and cookies, because any session may resume the download.
+        // A data task has an original request. The file URL is a placeholder, with which a download cannot be resumed.
         let request = task.originalRequest ?? URLRequest(url: URL(fileURLWithPath: "/"))
         // The content may be decoded. Then the download cannot be resumed.
         let sink = DownloadSink(DownloadStore(request, folder: folder), decodesContent: true, nil)
@@ -56,9 +57,11 @@ final class DownloadSink: TaskSink {
     func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
         switch store.plan(for: response, isDecoded: isDecoded(response)) {
         case .store(let target, let resumed):
+            // Nil means a new file, of which nothing is reported.
             if let resumed { reportResumed(task, at: resumed.offset, of: resumed.total) }
             return .splice(into: target)
         case .complete(let count):
+            // No bytes are missing, so the content of this response is skipped.
             reportResumed(task, at: count, of: count)
             return .skip
         case .fail(let code, let reason, let cause):
@@ -134,6 +137,7 @@ final class DownloadSink: TaskSink {
             if !state.hasEnded { state.resumeDataHandlers.append(handler) }
             return state.hasEnded
         }
+        // An ordinary call of the delegate queue would not be made after the task has completed.
         if hasEnded { return task.callUnconditionally { handler(nil) } }
         task.cancel()
     }
@@ -149,18 +153,18 @@ final class DownloadSink: TaskSink {
             for handler in resumeDataHandlers { handler(nil) }
             return finish(task)
         }
-        let loading = error as? URLError
+        let urlError = error as? URLError
         // Without a request for resume data, the part is removed if the task was cancelled or the part could not be written. It
         // is also removed if the error is no `URLError`, which would contain the resume data: the program could not refer to the
         // part.
-        let removesPart = loading.map { [.cancelled, .cannotWriteToFile].contains($0.code) } ?? true
+        let removesPart = urlError.map { [.cancelled, .cannotWriteToFile].contains($0.code) } ?? true
         let data = store.stop(keepsPart: !removesPart || !resumeDataHandlers.isEmpty)
         for handler in resumeDataHandlers { handler(data) }
         // An error that is not a `URLError` comes from the program, and is not changed (U-16.4).
-        guard let data, let loading else { return error }
+        guard let data, let urlError else { return error }
         return URLError(
-            loading.code,
-            userInfo: loading.errorUserInfo.merging([NSURLSessionDownloadTaskResumeData: data]) { $1 })
+            urlError.code,
+            userInfo: urlError.errorUserInfo.merging([NSURLSessionDownloadTaskResumeData: data]) { $1 })
     }
 
     /// Removes the written part. Called if the task was not converted to a download.

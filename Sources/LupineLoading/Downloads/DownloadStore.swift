@@ -206,7 +206,7 @@ final class DownloadStore: Sendable {
 
     /// Returns the resume data of the existing part, if this attempt to resume the download has ended without a response.
     private func unchangedResumeData() -> Data? {
-        // A response changes the counts from their initial values.
+        // Only a response changes the counts from their initial values.
         let hadResponse = state.withLock { $0.count.expected != -1 || $0.count.written > 0 }
         return hadResponse ? nil : resumeData?.data
     }

@@ -27,6 +27,7 @@ final class SavingSink: TaskSink {
     init(_ open: @escaping FileOpener) { state = Lock(State(fileOpener: open)) }
 
     func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
+        // `cancel` is the disposition if the task ends before the program has answered.
         task.ask(fallback: .cancel) { context, answer in
             guard let delegate = context.delegates.data, let dataTask = context.task as? URLSessionDataTask
             else {
@@ -62,6 +63,7 @@ final class SavingSink: TaskSink {
         answer(disposition)
     }
 
+    /// Only the delegate has to get each chunk of a chunked body as a separate piece.
     var wantsSeparateChunks: Bool { state.withLock { $0.target == nil } }
 
     func receivedContent(_ task: TaskCore, _ data: Data) -> Demand {
@@ -83,7 +85,8 @@ final class SavingSink: TaskSink {
     ) { delegateSink.willCache(task, proposal, reply: reply) }
 
     func completed(_ context: CallbackContext, _ error: (any Error)?) {
-        // The result is ignored, so that the closure is released outside of the lock.
+        // The locked block returns the closure, so that it is released outside of the lock: releasing it may run the program's
+        // code.
         _ = state.withLock { $0.fileOpener.take() }
         delegateSink.completed(context, error)
     }

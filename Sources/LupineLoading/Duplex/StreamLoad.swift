@@ -42,6 +42,8 @@ final class StreamLoad: TaskLoad, StreamOwner {
     // MARK: called by the task
 
     func start() {
+        // `profiles` is nil if the session's components cannot be created. Then `streamRoute` below throws. Without a delegate
+        // that answers challenges, `trust` is nil, and the session's own evaluation decides.
         let profiles = context.engine.streamTLSProfiles
         let trust = task.challengedTask.flatMap { challenger in profiles?.verifier(asking: challenger) }
         self.trust.withLock { $0 = trust }
@@ -76,6 +78,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
     }
 
     func cancel(_ error: URLError) {
+        // Before the start, this ends the task. Afterwards the driver fails the stream, and then ends the task.
         if finish(error, onlyIfUnstarted: true) { return }
         onLoop { $0.fail(.taskEnded(StreamEnding(error: error))) }
     }
@@ -116,6 +119,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
 
     func streamCaptured(_ streams: CapturedStreams) {
         streams.passToDelegate(of: task)
+        // The task completes without an error. The connection remains open for the streams.
         finish(nil)
     }
 

@@ -94,7 +94,8 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
         super.init()
     }
 
-    /// Returns metrics with the same transactions, and a task interval that ends at `completed`, or later if it already does.
+    /// Returns metrics with the same transactions, and a task interval that ends at `completed`. An interval that ends
+    /// later already is not changed.
     func extended(until completed: Date) -> URLSessionTaskMetrics {
         URLSessionTaskMetrics(self, until: completed)
     }

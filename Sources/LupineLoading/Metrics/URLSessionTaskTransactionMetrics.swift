@@ -176,7 +176,7 @@ private struct TransactionDates {
     init() {}
 
     /// Creates the dates of an exchange. The dates of a connection that was opened earlier, for another request, are clamped to
-    /// the start of this one.
+    /// the start of this hop.
     init(_ exchange: ExchangeMetrics, _ clock: WallClockMapping, within bounds: ClosedRange<Date>) {
         func date(_ instant: Instant?) -> Date? { clock.date(of: instant, within: bounds) }
         fetchStart = bounds.lowerBound

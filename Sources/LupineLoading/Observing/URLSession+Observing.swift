@@ -22,7 +22,8 @@ extension URLSession {
     public func requestHead(for request: URLRequest, bodyFrom file: URL? = nil) throws -> Data {
         let context = core.context
         let body: TaskDefinition.Body = file.map { .file($0) } ?? .request
-        // The steps are those of a data task before it connects.
+        // Prepares the request as a data task does before it connects. `withinOrigin` means that no redirect to another origin
+        // has removed fields.
         let assembly = HopAssembly(
             request: request, kind: .data, body: body, move: .withinOrigin, settings: context.settings)
         let hop = HopRequest(

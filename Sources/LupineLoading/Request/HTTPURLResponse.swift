@@ -322,6 +322,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         let mimeType =
             withoutParameters == fullRange
             ? type : String(decoding: Array(type.utf8)[withoutParameters], as: UTF8.self)
+        // If nothing follows the media type, there are no parameters to search.
         let charset =
             withoutParameters.upperBound == fullRange.upperBound
             ? nil : ListSyntax.parameter("charset", of: fullRange, in: type.utf8.span)

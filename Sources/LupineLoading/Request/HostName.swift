@@ -6,7 +6,7 @@ internal import LupineTransport
 /// is in lowercase except for the zone of an IPv6 address, has its labels in ASCII (RFC 5890), and an address has no brackets.
 package enum HostName {
     /// The maximum number of octets of a host in a URL: 255 in the DNS (RFC 1035 §2.3.4). Percent-encoding and UTF-8 may spell
-    /// one of these in three octets.
+    /// one octet of a DNS name in three octets of the URL.
     static let maxLength = 3 * 255
 
     /// Returns the canonical form, which is the same for all spellings of a host.

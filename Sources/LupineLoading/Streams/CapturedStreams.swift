@@ -148,7 +148,7 @@ private final class CapturedOutputStream: OutputStream {
         guard status.isOpen else { return -1 }
         guard len > 0 else { return 0 }
         pipe.waitForRoom()
-        // Copies no more bytes than fit. There may be no room, if the pipe has ended.
+        // Copies no more bytes than fit. After the end of the pipe there is no room, and `append` accepts nothing.
         let count = min(len, pipe.room)
         let bytes = unsafe Array(UnsafeBufferPointer(start: buffer, count: count))
         let acceptedCount = pipe.append(bytes[...])

@@ -56,7 +56,7 @@ final class StreamCore: Sendable {
         if let ending { complete(operation, after: ending) } else { scheduleJob() }
     }
 
-    /// Passes the queued operations, and all later ones, to this driver.
+    /// Passes the queued operations, and all later ones, to this driver. Does nothing if the stream has ended.
     func begin(_ driver: LoopBound<StreamDriver>, on loop: EventLoop) {
         state.withLock { state in
             if case .unstarted = state.phase { state.phase = .open(loop, driver) }

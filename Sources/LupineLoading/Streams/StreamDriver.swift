@@ -76,7 +76,8 @@ final class StreamDriver: RawConnectionHandler {
 
     // MARK: connecting
 
-    /// Starts a connection attempt. Once it has succeeded, opens the wire that `makeWire` creates from the connection.
+    /// Starts a connection attempt, unless the stream has ended. Once the attempt has succeeded, opens the wire that `makeWire`
+    /// creates from the connection.
     func dial(_ dial: RawDial, _ makeWire: @escaping (RawConnection) -> ConnectionWire) {
         guard machine.phase == .connecting else { return }
         self.dial = dial
@@ -84,6 +85,7 @@ final class StreamDriver: RawConnectionHandler {
             self.dial = nil
             switch outcome {
             case .success(let connection):
+                // If the stream has ended meanwhile, nothing uses the connection.
                 guard machine.phase == .connecting else { return connection.close() }
                 open(makeWire(connection))
             case .failure(let error): fail(.connectionFailed(error))
@@ -175,7 +177,8 @@ final class StreamDriver: RawConnectionHandler {
                 hasProgressed = true
             } catch { failWriting(error) }
         }
-        // Data that TLS has buffered is sent even without a write.
+        // Data that TLS has buffered is sent even without a write. If the kernel does not accept all of it, the wire calls
+        // `connectionIsReady` later, so the result is ignored.
         do throws(StreamFault) { _ = try wire?.flush() } catch { failWriting(error) }
     }
 

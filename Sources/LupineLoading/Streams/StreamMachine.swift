@@ -185,6 +185,7 @@ struct StreamMachine: Sendable {
             enqueue({ $0.reads.append(read) }, refuse: { $0.complete(read, &$1) }, &actions)
         case .write(let write):
             enqueue({ $0.writes.append(write) }, refuse: { $0.complete(write, &$1) }, &actions)
+        // A barrier has no handler, so refusing it does nothing.
         case .barrier(let barrier): enqueue({ $0.barrier = barrier }, refuse: { _, _ in }, &actions)
         case .connected: if phase == .connecting { phase = .open }
         case .received(let count): handleReceived(count, &actions)
@@ -431,7 +432,7 @@ struct StreamMachine: Sendable {
         case .captured, .ended: return
         case .connecting, .open, .securing: break
         }
-        // Set first, so that no closed half is reported to the delegate: the task completes instead.
+        // The phase changes first, so that the calls below report no closed half to the delegate: the task completes instead.
         phase = .ended
         failReading(fault, &actions)
         failWriting(fault, &actions)

@@ -78,7 +78,7 @@ final class StreamPump: RawConnectionHandler {
             hasClosedWriting = true
             wire.closeWriting()
         } catch {
-            // The peer's data can still be read.
+            // Only writing ends: the peer's data can still be read. The unsent bytes are discarded.
             (outgoing, sentCount) = ([], 0)
             hasClosedWriting = true
             output.end(.failed(error.error))

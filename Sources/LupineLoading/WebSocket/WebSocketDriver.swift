@@ -215,6 +215,7 @@ final class WebSocketDriver: UpgradeHandler {
     private func decompress() throws(WebSocketError) -> Demand {
         guard let decompressor, var current = unfinishedMessage.take() else { return .more }
         while true {
+            // Nil means that more of the message is to be decompressed.
             let octets: [UInt8]?
             do throws(CodingError) {
                 octets = try decompressor.resume(&current.message, limit: codec.messageLimit)
