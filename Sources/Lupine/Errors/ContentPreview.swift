@@ -31,6 +31,7 @@ struct ContentPreview {
             let isSecret = LogRedaction.isSecret(String(decoding: octets[member.nameRange], as: UTF8.self))
             if isSecret, member.isContainer {
                 // All following octets are omitted, because the end of the array or object is unknown.
+                // The bound of the range is the position of the closing quote.
                 let quotedName = octets[index...member.nameRange.upperBound]
                 shownOctets += quotedName + [UInt8(ascii: ":")] + LogRedaction.mark.utf8
                 isTruncated = true

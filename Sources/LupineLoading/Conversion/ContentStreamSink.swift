@@ -74,7 +74,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
     }
 
     func streamEnded(_ fault: StreamFault?, isReadToEnd: Bool) {
-        // Without a fault, later operations fail because the stream is closed.
+        // Without a fault, later operations fail with `closed`. If all data was read, reads report the end instead.
         stream?.end((fault ?? .closed).error, isReadToEnd: isReadToEnd)
         switch fault {
         case nil, .taskEnded?: break

@@ -103,6 +103,7 @@ final class DownloadStore: Sendable {
     ///   - isDecoded: Whether a content coding is decoded before the content is stored.
     func plan(for response: URLResponse, isDecoded: Bool) -> Plan {
         let http = response as? HTTPURLResponse
+        // After starting over, the response is to a request for the whole resource, so it does not continue the part.
         let resumeData = state.withLock { $0.hasStartedOver } ? nil : resumeData
         var step = ResumeRule.Step.store
         if let resumeData, let http { step = ResumeRule.step(after: http, part: resumeData) }
@@ -122,6 +123,7 @@ final class DownloadStore: Sendable {
                 return .complete(resumeData.received)
             case (.startOver(let reason), _):
                 return .fail(.badServerResponse, reason: reason, nil)
+            // The second and third pair do not occur: without resume data, the step is `store`.
             case (.store, _), (.append, nil), (.complete, nil):
                 if let http { discardPart(after: http) }
                 AbandonedParts.removeOnce(in: folder)

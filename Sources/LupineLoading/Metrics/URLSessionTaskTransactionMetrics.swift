@@ -88,6 +88,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
         // The wall clock may have been set back during the hop.
         let bounds = start...max(start, hop.end.clamped(to: task))
         guard let last = hop.exchanges.last else {
+            // Without an exchange there are no other dates than those of the hop.
             return [URLSessionTaskTransactionMetrics(hop, local: bounds)]
         }
         // Only the last exchange has a response: the request of the others was sent again.

@@ -91,6 +91,8 @@ package enum LogRedaction {
         let isEncodedColon =
             lastThree.elementsEqual("%3A".unicodeScalars) || lastThree.elementsEqual("%3a".unicodeScalars)
         if isEncodedColon { return false }
+        // After these characters of a path, two slashes continue the path. After any other character, such as a colon or a
+        // bracket, they begin an authority.
         return last.properties.isAlphabetic || last.properties.numericType != nil
             || "-._~!$*+/)@%".unicodeScalars.contains(last)
     }

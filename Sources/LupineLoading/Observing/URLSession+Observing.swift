@@ -55,6 +55,7 @@ extension URLSession {
             return head
         }
         var request = plan.head
+        // `ClientCodec` adds this field itself. For HTTP/2 it is added here, on the same condition: that there is content.
         if expectsContinue, body != .none, body != .known(0) {
             try request.fields.set(.expect, "100-continue")
         }

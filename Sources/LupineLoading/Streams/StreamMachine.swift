@@ -365,6 +365,7 @@ struct StreamMachine: Sendable {
             self.fault = self.fault ?? fault
             reportReadClosed(&actions)
         }
+        // Because the half is not open, `complete` fails the queued reads, or reports the end if it was read.
         for index in batches.indices {
             for read in batches[index].reads { complete(read, &actions) }
             batches[index].reads = []
@@ -384,6 +385,7 @@ struct StreamMachine: Sendable {
             self.fault = self.fault ?? fault
             if phase == .open { actions.append(.reportWriteClosed) }
         }
+        // Because the half is not open, `complete` fails the queued writes.
         for index in batches.indices {
             for write in batches[index].writes { complete(write, &actions) }
             batches[index].writes = []
@@ -441,6 +443,7 @@ struct StreamMachine: Sendable {
 
     /// Fails the queued operations, because the program uses the captured streams instead.
     private mutating func failQueuedOperations(_ actions: inout [Action]) {
+        // In the phase `captured`, `complete` fails the operations of an open half.
         for batch in batches {
             for read in batch.reads { complete(read, &actions) }
             for write in batch.writes { complete(write, &actions) }
