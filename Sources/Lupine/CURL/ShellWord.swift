@@ -9,8 +9,8 @@ enum ShellWord {
     /// backtick, and a backslash for which `needsBackslash` returns true.
     ///
     /// A newline is not escaped, because a shell deletes a backslash together with the newline after it. A `!` is written in
-    /// single quotes, between two strings in double quotes: interactive shells replace it and the word after it with a command
-    /// from their history, even in double quotes.
+    /// single quotes, between two strings in double quotes. Even in double quotes, an interactive shell would replace the `!` and
+    /// the word after it with a command from its history.
     static func quoted(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         var word = "\""

@@ -3,7 +3,7 @@
 import Foundation
 import LupineTransport
 
-/// The sink of a data task whose response became a stream. A sink receives the response and the content of a task. This one
+/// The sink of a data task whose response became a stream. A sink receives the response and the content of a task. This sink
 /// buffers the content until the program reads it, and pauses the load when too much is buffered
 /// (Documentation/Behaviour/06-url-loading.md, section 7.4).
 ///

@@ -98,11 +98,11 @@ extension URLSession {
     ///
     /// - Parameters:
     ///   - request: The request to load.
-    ///   - file: The file to send as the body instead of the request's; it is read from its start again when a challenge or a
-    ///     redirect requires it.
-    ///   - open: Opens the file for a response after the delegate has allowed it, on the same thread: a regular file that is open
-    ///     for writing, not for appending, at the position where content is to be written. The program closes it when the task
-    ///     has completed. With nil the content goes to the delegate.
+    ///   - file: The file to send as the body instead of the request's body. It is read from its start again when a challenge or
+    ///     a redirect requires that.
+    ///   - open: Opens the file for a response, on the thread on which the delegate has allowed the response. It has to be a
+    ///     regular file, open for writing and not for appending, at the position where content is to be written. The program
+    ///     closes the file when the task has completed. With nil the content goes to the delegate.
     ///
     /// `countOfBytesReceived` shows the progress. If the content is saved, the delegate receives the response, the metrics and
     /// the completion, and the response is not cached.
@@ -110,6 +110,7 @@ extension URLSession {
         with request: URLRequest, sending file: URL? = nil,
         savingInto open: @escaping @Sendable (URLResponse) -> FileHandle? = { _ in nil }
     ) -> URLSessionDataTask {
+        // A data task with a file as its body is loaded like an upload task.
         let body = file.map { TaskDefinition.Body.file($0) } ?? .request
         return makeDataTask(
             TaskDefinition(kind: file == nil ? .data : .upload, request: request, body: body),

@@ -4,8 +4,8 @@ import Foundation
 import LupineTLS
 import LupineTransport
 
-/// The load of a stream task, which is its network work: opens the connection, forwards the challenges of TLS to the delegates,
-/// and ends the task when the stream has ended.
+/// The load of a stream task, which is its network work. It opens the connection, forwards the challenges of TLS to the
+/// delegates, and ends the task when the stream has ended.
 ///
 /// May be used on any thread.
 final class StreamLoad: TaskLoad, StreamOwner {
@@ -164,7 +164,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
     }
 }
 
-/// The sink of a stream task. A sink receives the response and the content of a task; this one receives none, because
+/// The sink of a stream task. A sink receives the response and the content of a task; this sink receives none, because
 /// `StreamDriver` passes the bytes to the handlers of the reads.
 final class StreamSink: TaskSink {
     private let stream: StreamCore

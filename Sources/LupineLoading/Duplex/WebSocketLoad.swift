@@ -264,7 +264,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     }
 }
 
-/// The sink of a WebSocket task. A sink receives the response and the content of a task; this one receives no content, because
+/// The sink of a WebSocket task. A sink receives the response and the content of a task; this sink receives no content, because
 /// `WebSocketCore` delivers the messages.
 final class WebSocketSink: TaskSink {
     private let socket: WebSocketCore

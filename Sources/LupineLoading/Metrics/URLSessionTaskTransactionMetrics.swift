@@ -6,7 +6,7 @@ internal import LupineTransport
 
 /// The metrics of one request of a task. Immutable.
 ///
-/// The dates of steps that did not happen are nil, such as those of look-up, connecting and TLS on a reused connection.
+/// The dates of events that did not happen are nil, such as those of look-up, connecting and TLS on a reused connection.
 public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// The request as it was sent.
     public let request: URLRequest
@@ -159,7 +159,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     }
 }
 
-/// The dates of a transaction; nil for steps that did not happen.
+/// The dates of a transaction; nil for events that did not happen.
 private struct TransactionDates {
     var fetchStart: Date?
     var lookUpStart: Date?

@@ -22,8 +22,8 @@ package enum HostName {
             .joined(separator: ".")
     }
 
-    /// Returns the name by which servers are compared, for a canonical name: a domain name without the trailing dot of the DNS
-    /// root, an address in its canonical form (RFC 5952).
+    /// Returns the form of a canonical name in which servers are compared: a domain name without the trailing dot of the DNS
+    /// root, an address in the form of RFC 5952.
     package static func server(_ host: String) -> String {
         let name = String(withoutRoot(host))
         return IPAddress(name)?.description ?? name

@@ -3,8 +3,8 @@
 import Foundation
 import LupineTransport
 
-/// The implementation of a stream task: queues the operations that the program requests on any thread, and passes them in order
-/// to a `StreamDriver`, on its loop, once the task has started.
+/// The implementation of a stream task. It queues the operations that the program requests on any thread. Once the task has
+/// started, it passes them in order to a `StreamDriver`, on the driver's loop.
 ///
 /// Every handler is called exactly once, on the delegate queue.
 final class StreamCore: Sendable {

@@ -7,8 +7,8 @@ import LupineTransport
 ///
 /// Reads are performed one after the other, and so are writes. Reads and writes do not wait for each other, otherwise a program
 /// that starts reading the response before it writes the request would deadlock. A barrier is an operation that concerns both
-/// halves of the connection: closing one, TLS, capturing the streams. It waits for all earlier operations, and later ones wait
-/// for it.
+/// halves of the connection: closing a half, starting or ending TLS, capturing the streams. A barrier waits for all earlier
+/// operations, and all later operations wait for the barrier.
 ///
 /// The machine is a value without side effects: it gets the numbers of bytes and the time as arguments, and its driver performs
 /// the returned actions in order. The wire is what the driver reads and writes: a connection, or the content of a response.

@@ -28,7 +28,8 @@ final class WebSocketDriver: UpgradeHandler {
     private var codec: WebSocketCodec
     private let compressor: MessageDeflater?
     private let decompressor: MessageInflater?
-    /// A compressed message whose decompression takes more than one turn of the loop. The bytes after it wait in `unreadBytes`.
+    /// A compressed message whose decompression takes more than one turn of the loop. The bytes after the message wait in
+    /// `unreadBytes`.
     private var unfinishedMessage: UnfinishedMessage?
     /// Received bytes that are read when the owner resumes, or when the unfinished message is decompressed.
     private var unreadBytes: [UInt8] = []

@@ -4,8 +4,8 @@ import LupineTransport
 
 /// The connection of a WebSocket after the opening handshake, with one timer. Must be used on its event loop.
 protocol WebSocketWire: AnyObject {
-    /// Sends bytes. Returns how many bytes the wire has buffered because the kernel has not accepted them; nil if sending has
-    /// failed, in which case the connection is about to end. Calls no handler before it returns.
+    /// Sends bytes. Returns how many bytes the wire has buffered because the kernel has not accepted them. Returns nil if sending
+    /// has failed; the connection is then about to end. Calls no handler before it returns.
     func send(_ bytes: [UInt8]) -> Int?
     /// Whether the current turn of the loop, its pass over its connections and jobs, has taken so long that work should wait for
     /// the next one.
