@@ -22,6 +22,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
 
     /// Starts the stream on this loop.
     func begin(on loop: EventLoop) {
+        // `LoopBound` permits access to the driver only on the loop.
         let driver = LoopBound(
             sending: StreamDriver(on: loop, for: self, writeFault: .readOnly), to: loop)
         // If the loop has shut down, the stream ends with its first operation.

@@ -145,6 +145,7 @@ final class ContentWire: StreamWire {
     /// Reads from `buffer`, on this loop.
     init(_ buffer: ContentBuffer, on loop: EventLoop) {
         self.buffer = buffer
+        // `LoopBound` permits access to the wire only on the loop.
         let bound = LoopBound(WeakReference(wire: self), on: loop)
         // The result is ignored: a loop that has shut down reads nothing more.
         buffer.setReadyHandler { _ = loop.execute { bound.value.wire?.handler?.connectionIsReady() } }

@@ -174,6 +174,7 @@ final class DownloadStore: Sendable {
             file.remove()
             return .failure(DownloadFailure(code: .badServerResponse, reason: fault))
         }
+        // Some file systems report a failed write only now.
         do throws(Errno) { try file.target.confirmStored() } catch {
             file.remove()
             return .failure(DownloadFailure(code: .cannotCloseFile, cause: error))

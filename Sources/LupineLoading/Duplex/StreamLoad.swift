@@ -55,6 +55,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
             return
         }
         let loop = route.loop
+        // `LoopBound` permits access to the driver only on the loop.
         let driver = LoopBound(sending: StreamDriver(on: loop, for: self), to: loop)
         let isStarted = phase.withLock { phase -> Bool in
             guard case .unstarted = phase else { return false }
@@ -135,6 +136,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
         else {
             return fault.error
         }
+        // If the server was not trusted, the error contains the trust that was refused.
         return URLError(cause, url: nil).adding(profiles.userInfo(for: cause, of: trust.withLock { $0 }))
     }
 
@@ -155,8 +157,10 @@ final class StreamLoad: TaskLoad, StreamOwner {
             return true
         }
         guard isFirst else { return false }
+        // Later challenges of the connection are cancelled, because the task has ended.
         trust.withLock { $0 }?.end()
         stream.end(error ?? StreamFault.closed.error, isReadToEnd: isReadToEnd)
+        // A stream task has no requests, so its metrics have no hops.
         task.driverEnded(
             error,
             URLSessionTaskMetrics(hops: [], redirectCount: 0, created: task.created, completed: Date()))

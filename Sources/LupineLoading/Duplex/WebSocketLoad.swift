@@ -187,6 +187,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         let webSocket = WebSocketDriver(
             over: UpgradedWire(connection, closeTimeout: Self.closeTimeout), agreement,
             messageLimit: socket.messageLimit, owner: socket)
+        // The closure is called at once, unless the WebSocket has ended already.
         socket.open(webSocket, on: connection.loop) {
             client.call { context in
                 guard let task = context.task as? URLSessionWebSocketTask else { return }

@@ -17,6 +17,7 @@ struct CapturedStreams: Sendable {
     ///   - retained: An object that is kept alive as long as the streams.
     init(_ wire: any StreamWire, on loop: EventLoop, retaining retained: (any Sendable)?) {
         let pump = StreamPump(wire, on: loop, retaining: retained)
+        // `LoopBound` permits access to the pump only on the loop.
         let bound = LoopBound(pump, on: loop)
         // The result is ignored: a loop that has shut down has ended the connection too.
         let wake: @Sendable () -> Void = { _ = loop.execute { bound.value.transfer() } }

@@ -58,9 +58,9 @@ final class StreamDriver: RawConnectionHandler {
     /// Whether the current pass of `transfer` has read or written, so that another pass is worthwhile.
     private var hasProgressed = false
     private let nextTurn: NextTurn
-    /// How often this turn has called `receive`.
+    /// How often the current call of `transfer` has called `receive`.
     private var readCount = 0
-    /// How often this turn has called `send` or `flush` for a write.
+    /// How often the current call of `transfer` has called `send` or `flush` for a write.
     private var writeCount = 0
 
     /// The most calls of `receive`, or of `send` and `flush`, before the loop's other connections run.
