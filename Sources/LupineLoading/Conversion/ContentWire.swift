@@ -120,6 +120,7 @@ final class ContentBuffer: Sendable {
 
     /// Closes the reading side: further content is discarded.
     func close() {
+        // As in `end`, the data is released outside of the lock.
         var unread: [Data] = []
         let resumes = state.withLock { state in
             state.isClosed = true

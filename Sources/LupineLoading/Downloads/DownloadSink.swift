@@ -168,7 +168,10 @@ final class DownloadSink: TaskSink {
     }
 
     /// Removes the written part. Called if the task was not converted to a download.
-    func discard() { _ = store.stop(keepsPart: false) }
+    func discard() {
+        // Without a part, the result, which is the resume data, is nil.
+        _ = store.stop(keepsPart: false)
+    }
 
     /// Completes the file and passes it to the delegate. Returns an error if the file cannot be completed.
     private func finish(_ task: TaskCore) -> (any Error)? {
@@ -184,6 +187,7 @@ final class DownloadSink: TaskSink {
             if !hasHandler {
                 call(task) { delegate, session, downloadTask in
                     delegate.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: file.url)
+                    // The delegate has moved the file during the call, if the program needs it.
                     self.removeFile()
                 }
             }

@@ -31,6 +31,7 @@ final class SavingSink: TaskSink {
         task.ask(fallback: .cancel) { context, answer in
             guard let delegate = context.delegates.data, let dataTask = context.task as? URLSessionDataTask
             else {
+                // Without a delegate the response is allowed.
                 return self.openFile(.allow, task, response, answer)
             }
             delegate.urlSession(context.session, dataTask: dataTask, didReceive: response) { disposition in

@@ -158,6 +158,7 @@ struct StreamMachine: Sendable {
 
     /// - Parameter writeFault: Why nothing can be written from the start; nil if writing is possible.
     init(writeFault: StreamFault? = nil) {
+        // `fault` stays nil, so that the task can complete without an error.
         if let writeFault { writing = .failed(writeFault) }
     }
 

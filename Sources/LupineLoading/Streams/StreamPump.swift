@@ -65,6 +65,7 @@ final class StreamPump: RawConnectionHandler {
                 callCount += 1
                 if callCount > Self.maxCallsPerTurn { return continueInNextTurn() }
                 if sentCount == outgoing.count {
+                    // `makesRoom` is not used: the pipe itself wakes a thread that waits for room.
                     outgoing = output.read(upTo: Self.pieceLength).bytes
                     sentCount = 0
                     if outgoing.isEmpty { break }
@@ -74,6 +75,7 @@ final class StreamPump: RawConnectionHandler {
                 sentCount += count
                 cancelCloseTimer()
             }
+            // Closes the writing half once the program has closed its stream and all bytes are sent.
             guard try wire.flush(), output.ending != nil, !hasClosedWriting else { return }
             hasClosedWriting = true
             wire.closeWriting()
