@@ -93,6 +93,7 @@ final class DownloadSink: TaskSink {
             fail(task, .cannotWriteToFile, nil, "\(error)")
             return .enough
         }
+        // Counts and reports the bytes as if the kernel had written them.
         return spliced(task, data.count)
     }
 

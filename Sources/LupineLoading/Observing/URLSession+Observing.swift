@@ -11,7 +11,7 @@ extension URLSession {
     /// get; otherwise it is one of HTTP/1.1.
     ///
     /// The head includes what the session adds: its additional header fields, cookies and default fields. It does not include
-    /// answers to challenges, or what depends on the connection, such as the form of the URL for an HTTP proxy. May be called on
+    /// the fields that answer challenges, or what depends on the connection, such as the form of the URL for an HTTP proxy. May be called on
     /// any thread.
     ///
     /// - Parameters:

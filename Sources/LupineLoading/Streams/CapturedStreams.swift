@@ -122,6 +122,7 @@ private final class CapturedOutputStream: OutputStream {
     init(_ pipe: BytePipe, _ wake: @escaping @Sendable () -> Void) {
         self.pipe = pipe
         self.wake = wake
+        // The superclass needs a destination. It is never written to, because `write` is overridden.
         super.init(toMemory: ())
     }
 
