@@ -33,6 +33,7 @@ enum ShellWord {
         switch scalar {
         case "\"", "$", "`": return true
         case "\\":
+            // A `!` is among these scalars, because `quoted` writes a closing quote before it.
             guard let next else { return true }
             return ["\"", "$", "`", "\\", "\n", "!"].contains(next)
         default: return false

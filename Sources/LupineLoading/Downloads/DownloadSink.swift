@@ -65,7 +65,7 @@ final class DownloadSink: TaskSink {
             reportResumed(task, at: count, of: count)
             return .skip
         case .fail(let code, let reason, let cause):
-            fail(task, code, cause, reason)
+            fail(task, code, cause: cause, reason: reason)
             return .skip
         }
     }
@@ -90,7 +90,7 @@ final class DownloadSink: TaskSink {
         do throws(TransportError) {
             try store.write(data)
         } catch {
-            fail(task, .cannotWriteToFile, nil, "\(error)")
+            fail(task, .cannotWriteToFile, cause: nil, reason: "\(error)")
             return .enough
         }
         // Counts and reports the bytes as if the kernel had written them.
@@ -99,7 +99,7 @@ final class DownloadSink: TaskSink {
 
     func spliced(_ task: TaskCore, _ count: Int) -> Demand {
         if let fault = store.countWritten(count) {
-            fail(task, .badServerResponse, nil, fault)
+            fail(task, .badServerResponse, cause: nil, reason: fault)
             return .enough
         }
         guard !hasHandler, task.hasDelegate else { return .more }
@@ -152,6 +152,7 @@ final class DownloadSink: TaskSink {
         if hasUnreported { reportWritten(task) }
         guard let error else {
             for handler in resumeDataHandlers { handler(nil) }
+            // The result is nil if the file is complete.
             return finish(task)
         }
         let urlError = error as? URLError
@@ -236,8 +237,8 @@ final class DownloadSink: TaskSink {
         }
     }
 
-    /// Fails the task with a `URLError`.
-    private func fail(_ task: TaskCore, _ code: URLError.Code, _ cause: Errno?, _ reason: String) {
+    /// Fails the task with a `URLError`. `cause` is the system error; nil if there is none.
+    private func fail(_ task: TaskCore, _ code: URLError.Code, cause: Errno?, reason: String) {
         let underlying = cause.map { NSError(domain: NSPOSIXErrorDomain, code: Int($0.rawValue)) }
         task.fail(.loading(code, url: task.currentRequest?.url, reason: reason, underlying: underlying))
     }

@@ -16,7 +16,7 @@ final class DownloadStore: Sendable {
         case store(FileTarget, resumed: (offset: Int64, total: Int64)?)
         /// The existing file is complete and has this many bytes.
         case complete(Int64)
-        /// Fail with this code, because the content cannot be stored.
+        /// Fail with this code, because the content cannot be stored. The last value is the system error; nil if there is none.
         case fail(URLError.Code, reason: String, Errno?)
     }
 

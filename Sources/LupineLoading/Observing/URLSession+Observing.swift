@@ -11,14 +11,14 @@ extension URLSession {
     /// get; otherwise it is one of HTTP/1.1.
     ///
     /// The head includes what the session adds: its additional header fields, cookies and default fields. It does not include
-    /// the fields that answer challenges, or what depends on the connection, such as the form of the URL for an HTTP proxy. May be called on
-    /// any thread.
+    /// the fields that answer challenges, or what depends on the connection, such as the form of the URL for an HTTP proxy. May
+    /// be called on any thread.
     ///
     /// - Parameters:
     ///   - request: An `http` or `https` request.
-    ///   - file: A file that is sent as the body instead of the request's.
+    ///   - file: A file that would be sent as the body instead of the request's body.
     /// - Returns: The octets of the head.
-    /// - Throws: The `URLError` with which such a task would fail before it connects.
+    /// - Throws: The `URLError` with which the data task would fail before it connects.
     public func requestHead(for request: URLRequest, bodyFrom file: URL? = nil) throws -> Data {
         let context = core.context
         let body: TaskDefinition.Body = file.map { .file($0) } ?? .request

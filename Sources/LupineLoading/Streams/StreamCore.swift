@@ -80,6 +80,7 @@ final class StreamCore: Sendable {
     private func complete(_ operation: Operation, after ending: Ending) {
         switch operation {
         case .read(_, _, _, let handler):
+            // The arguments are the data, whether the peer's data has ended, and the error.
             if ending.isReadToEnd { return post { handler(nil, true, nil) } }
             post { handler(nil, false, ending.error) }
         case .write(_, _, let handler): post { handler(ending.error) }
