@@ -35,8 +35,8 @@ struct DownloadFile: Sendable {
         DownloadFile(path: path, target: FileTarget(try Descriptor.continuing(path: path, at: offset)))
     }
 
-    /// Whether the download of the file can be resumed: whether it is a regular file that only its owner may access, as a download
-    /// creates it, and has at least `count` bytes.
+    /// Whether the download of the file can be resumed. It has to be a regular file that only its owner may access, as a download
+    /// creates it, with at least `count` bytes.
     static func hasBytes(_ count: Int64, at path: String) -> Bool {
         do throws(Errno) {
             _ = try Descriptor.existing(path: path, holding: count)
