@@ -25,7 +25,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
         // `LoopBound` permits access to the driver only on the loop.
         let driver = LoopBound(
             sending: StreamDriver(on: loop, for: self, writeFault: .readOnly), to: loop)
-        // If the loop has shut down, the stream ends with its first operation.
+        // If the loop has shut down, the job does not run, and the stream ends with its first operation.
         _ = loop.execute { [buffer] in driver.value.open(ContentWire(buffer, on: loop)) }
         stream?.begin(driver, on: loop)
     }

@@ -45,7 +45,8 @@ final class DownloadSink: TaskSink {
         // Uses the original request, without this session's fields and cookies, because any session may resume the download.
         // A data task has an original request. The file URL is a placeholder, with which a download cannot be resumed.
         let request = task.originalRequest ?? URLRequest(url: URL(fileURLWithPath: "/"))
-        // The content may be decoded. Then the download cannot be resumed.
+        // The content may be decoded. Then the download cannot be resumed. The last argument is nil, because a converted task has
+        // no completion handler.
         let sink = DownloadSink(DownloadStore(request, folder: folder), decodesContent: true, nil)
         // The result, a plan for the driver, is ignored: the task receives the content.
         _ = sink.receivedResponse(task, response)

@@ -194,6 +194,7 @@ final class DownloadStore: Sendable {
             return (state.file.take(), validator, state.version, state.count)
         }
         guard let file else { return keepsPart ? unchangedResumeData() : nil }
+        // A part whose bytes may not have been stored is removed, too.
         guard keepsPart, let validator, count.written > 0, let url = request.url,
             (try? file.target.confirmStored()) != nil,
             let data = ResumeData(

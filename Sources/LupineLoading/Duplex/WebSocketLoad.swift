@@ -142,6 +142,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         let key = WebSocketKey(UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
         var handshake = WebSocketClientHandshake(key, deflate: offersCompression ? DeflateOffer() : nil)
         var fields = Fields()
+        // Nil removes the field.
         request.headerList.set("Sec-WebSocket-Extensions", nil)
         do throws(HTTPError) {
             if let offered = request.headerList["Sec-WebSocket-Protocol"] {

@@ -181,6 +181,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     open func value(forHTTPHeaderField field: String) -> String? {
         assertNoLockIsHeld()
         switch header {
+        // No received field has an invalid name.
         case .lines(let fields): return (try? FieldName(field)).flatMap { Self.value(of: $0, in: fields) }
         case .dictionary(let fields):
             return fields[Self.canonicalName(field)]

@@ -70,7 +70,7 @@ final class WebSocketDriver: UpgradeHandler {
             .client, messageLimit: messageLimit, allowsCompression: agreement.deflate != nil)
         decompressor = agreement.deflate.map { MessageInflater(keepsContext: !$0.serverNoContextTakeover) }
         compressor = agreement.deflate.flatMap { deflate in
-            // zlib cannot compress with a window of 8 bits; messages are then sent uncompressed.
+            // zlib cannot compress with a window of 8 bits. Without a compressor, messages are sent uncompressed.
             guard deflate.clientMaxWindowBits >= 9 else { return nil }
             return try? MessageDeflater(
                 windowBits: deflate.clientMaxWindowBits, keepsContext: !deflate.clientNoContextTakeover)
