@@ -5,6 +5,7 @@ package import LupineTransport
 /// The alarm clock that all loads of the process share. The layers above use it for delays, too. Any thread may use it.
 package enum LoadAlarms {
     /// The alarm clock. Its timers run on one of the shared event loops of the process, chosen when the first alarm is set.
+    /// If the system cannot create event loops, the closure returns nil, and is called again later.
     package static let shared = AlarmClock { try? EventLoopGroup.shared().next() }
 
     /// Calls `action` once after the delay, on any thread.

@@ -2,8 +2,8 @@
 
 /// A collection in insertion order that stores its first element inline, so that no array is allocated for a single element.
 ///
-/// Used where there is nearly always only one element: for the attempts of a request, its handlers, and the hops of a load (its
-/// requests: the first one, and those after redirects and challenges). Inlinable into other modules.
+/// Used where there is nearly always only one element: for the attempts of a request, its handlers, and the hops of a load. A hop
+/// is one request with its response; a redirect or a challenge leads to the next hop. Inlinable into other modules.
 @usableFromInline package struct SmallArray<Element> {
     /// The oldest element; nil if there are no elements.
     @usableFromInline package internal(set) var first: Element?

@@ -89,7 +89,7 @@ extension URLError {
 
 extension TransportError {
     /// The code of the `URLError` with which a task reports this error. The extensions below define the codes of the errors that
-    /// it contains.
+    /// a `TransportError` contains.
     var code: URLError.Code {
         switch self {
         case .url(let error): error.code

@@ -48,7 +48,8 @@ extension HTTPHeader {
 }
 
 extension Collection<String> {
-    /// Returns the elements, at most ten, as a list with decreasing weights (RFC 9110 §12.4.2): `br;q=1.0, gzip;q=0.9`.
+    /// Returns the elements as a list with decreasing weights (RFC 9110 §12.4.2): `br;q=1.0, gzip;q=0.9`. There must be at most
+    /// ten elements, because the weight of the eleventh would be 0.
     func qualityEncoded() -> String {
         enumerated().map { index, element in "\(element);q=\(1.0 - Double(index) * 0.1)" }
             .joined(separator: ", ")

@@ -96,6 +96,7 @@ public struct HTTPHeaders: Equatable, Hashable, Sendable {
 
     /// The values by name. A name is spelled as in the latest update of its field.
     public var dictionary: [String: String] {
+        // Names are unique, so the closure is never called.
         Dictionary(headers.map { ($0.name, $0.value) }, uniquingKeysWith: { _, last in last })
     }
 }

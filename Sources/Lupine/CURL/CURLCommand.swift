@@ -5,8 +5,8 @@ internal import LupineLoading
 
 /// Builds a curl command from the components of a request, quoted so that a shell passes their exact values to curl.
 ///
-/// Unless `showsPasswords` is set, it replaces passwords with `***`: those of credentials, those in the URL, and those in
-/// `Authorization` fields of the `Basic` scheme, whose values encode a password without encrypting it.
+/// Unless `showsPasswords` is set, it replaces passwords with `***`: in credentials, in the URL, and in authorization fields of
+/// the `Basic` scheme. The value of such a field encodes a password without encrypting it.
 struct CURLCommand {
     /// The text that replaces a password.
     static let passwordMask = "***"

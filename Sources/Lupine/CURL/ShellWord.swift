@@ -9,8 +9,8 @@ enum ShellWord {
     /// backtick, and a backslash for which `needsBackslash` returns true.
     ///
     /// A newline is not escaped, because a shell deletes a backslash together with the newline after it. A `!` is written in
-    /// single quotes, between two strings in double quotes: interactive shells replace it and the word after it with a command
-    /// from their history, even in double quotes.
+    /// single quotes, between two strings in double quotes. Even in double quotes, an interactive shell would replace the `!` and
+    /// the word after it with a command from its history.
     static func quoted(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         var word = "\""
@@ -33,6 +33,7 @@ enum ShellWord {
         switch scalar {
         case "\"", "$", "`": return true
         case "\\":
+            // A `!` is among these scalars, because `quoted` writes a closing quote before it.
             guard let next else { return true }
             return ["\"", "$", "`", "\\", "\n", "!"].contains(next)
         default: return false

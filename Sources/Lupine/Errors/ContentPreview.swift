@@ -31,6 +31,7 @@ struct ContentPreview {
             let isSecret = LogRedaction.isSecret(String(decoding: octets[member.nameRange], as: UTF8.self))
             if isSecret, member.isContainer {
                 // All following octets are omitted, because the end of the array or object is unknown.
+                // The bound of the range is the position of the closing quote.
                 let quotedName = octets[index...member.nameRange.upperBound]
                 shownOctets += quotedName + [UInt8(ascii: ":")] + LogRedaction.mark.utf8
                 isTruncated = true
@@ -52,8 +53,8 @@ struct ContentPreview {
     private struct Member {
         /// The range of the name in the octets, without its quotes.
         let nameRange: Range<Int>
-        /// The range of the value in the octets: a string with its quotes, or the octets up to white space, a comma, a quotation
-        /// mark or the end of the object; empty for an array or an object.
+        /// The range of the value in the octets. A string is included with its quotes. A number or a word ends at white space, a
+        /// comma, a quotation mark or the end of the object. The range is empty for an array or an object.
         let valueRange: Range<Int>
         /// Whether the value is an array or an object.
         let isContainer: Bool

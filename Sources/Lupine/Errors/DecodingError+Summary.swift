@@ -51,8 +51,8 @@ extension DecodingError {
         }
     }
 
-    /// Returns `text`, or its first `maximumLength` Unicode scalars if it has more bytes than that. Keys, and values in
-    /// descriptions, may come from the peer, so they may have any length.
+    /// Returns `text`; if it has more than `maximumLength` bytes, its first `maximumLength` Unicode scalars and `…`. Keys, and
+    /// values in descriptions, may come from the peer, so they may have any length.
     private static func truncated(_ text: String, to maximumLength: Int) -> String {
         guard text.utf8.count > maximumLength else { return text }
         return String(text.unicodeScalars.prefix(maximumLength)) + "…"

@@ -21,7 +21,7 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     ///   - acceptSelfSignedCertificates: Whether the pinned certificates replace the anchors of the system or the session, so
     ///     that a pinned self-signed certificate is valid.
     ///   - performDefaultValidation: Whether the chain has to be valid, for any host.
-    ///   - validateHost: Whether the chain has to be valid for this host.
+    ///   - validateHost: Whether the chain has to be valid for the host that is evaluated.
     public init(
         certificates: [SecCertificate] = Bundle.main.af.certificates,
         acceptSelfSignedCertificates: Bool = false,

@@ -20,7 +20,7 @@ public final class PublicKeyPinsTrustEvaluator: ServerTrustEvaluating {
     /// - Parameters:
     ///   - pins: `sha256/BASE64`, or `sha256//BASE64` as curl writes it.
     ///   - performDefaultValidation: Whether the chain has to be valid, for any host.
-    ///   - validateHost: Whether the chain has to be valid for this host.
+    ///   - validateHost: Whether the chain has to be valid for the host that is evaluated.
     /// - Throws: `CertificateError` if a pin is malformed. A mistyped pin would otherwise fail every request for no clear reason.
     public init(
         pins: some Sequence<String>, performDefaultValidation: Bool = true, validateHost: Bool = true

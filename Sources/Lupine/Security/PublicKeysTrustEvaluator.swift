@@ -18,7 +18,7 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
     /// - Parameters:
     ///   - keys: The pinned keys; by default those of the certificates in the main bundle, read by this call.
     ///   - performDefaultValidation: Whether the chain has to be valid, for any host.
-    ///   - validateHost: Whether the chain has to be valid for this host.
+    ///   - validateHost: Whether the chain has to be valid for the host that is evaluated.
     public init(
         keys: [SecKey] = Bundle.main.af.publicKeys, performDefaultValidation: Bool = true,
         validateHost: Bool = true

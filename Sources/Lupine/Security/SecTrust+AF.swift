@@ -26,7 +26,7 @@ extension AlamofireExtension where ExtendedType == SecTrust {
     @discardableResult
     public func apply(policy: SecPolicy) throws -> SecTrust { try apply(policy, by: SecTrustSetPolicies) }
 
-    /// Applies the policy with `setPolicies`. Throws for a status that is not a success.
+    /// Applies the policy with `setPolicies`; tests pass a function that fails. Throws for a status that is not a success.
     func apply(_ policy: SecPolicy, by setPolicies: (SecTrust, CFTypeRef) -> OSStatus) throws -> SecTrust {
         let status = setPolicies(type, policy)
         guard status.af.isSuccess else {

@@ -3,14 +3,15 @@
 internal import LupineLoading
 
 /// Finds the evaluator of each host. A subclass can override `serverTrustEvaluator(forHost:)`. The class is `@unchecked Sendable`
-/// because it can be subclassed; it stores only constants.
+/// because the compiler cannot verify an open class; it stores only constants.
 open class ServerTrustManager: @unchecked Sendable {
     /// Whether requests to a host without an evaluator fail.
     public let allHostsMustBeEvaluated: Bool
     /// The evaluators by host, under the keys that the initializer received. A host may be written in upper or lower case, in
     /// Unicode or in IDNA's ASCII form, and with a trailing dot; an IPv6 address may have brackets and any spelling.
     public let evaluators: [String: any ServerTrustEvaluating]
-    /// The evaluators by canonical host name.
+    /// The evaluators by the name in the form in which servers are compared: canonical, and without the trailing dot of a domain
+    /// name. `HostName.server` returns this form of a canonical name.
     private let evaluatorsByName: [String: any ServerTrustEvaluating]
 
     /// Creates a manager for these hosts.
@@ -30,6 +31,7 @@ open class ServerTrustManager: @unchecked Sendable {
     /// Returns the evaluator for a host; nil if the loading system evaluates the host by default. Throws if the host has no
     /// evaluator but must have one. Called on the session's root queue.
     open func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? {
+        // The session passes the host of a connection, which is canonical already.
         if let evaluator = evaluators[host] ?? evaluatorsByName[HostName.server(host)] { return evaluator }
         if allHostsMustBeEvaluated {
             throw AFError.serverTrustEvaluationFailed(reason: .noRequiredEvaluator(host: host))
@@ -38,7 +40,7 @@ open class ServerTrustManager: @unchecked Sendable {
     }
 
     /// Whether it is certain, without a call of the program's code, that the host has no evaluator and may have none: the loading
-    /// system then evaluates the host. False for a subclass, which may return an evaluator for any host.
+    /// system then evaluates the host. False for a subclass, which may return an evaluator for any host. `host` is canonical.
     func usesDefaultEvaluation(forHost host: String) -> Bool {
         type(of: self) == ServerTrustManager.self && !allHostsMustBeEvaluated && evaluators[host] == nil
             && evaluatorsByName[HostName.server(host)] == nil

@@ -42,7 +42,7 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
         /// Returns the next line; nil at the end.
         ///
         /// - Throws: The error of the sequence of bytes, or `URLError.dataLengthExceedsMaximum` for a line that is too long.
-        ///   After the latter, the sequence has ended.
+        ///   A line that is too long ends the sequence.
         public mutating func next() async throws -> String? {
             while !hasEnded, let byte = try await bytes.next() {
                 line.append(byte)

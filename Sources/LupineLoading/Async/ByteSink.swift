@@ -12,7 +12,7 @@ final class ByteSink: TaskSink {
     private typealias Reader = CheckedContinuation<[UInt8]?, any Error>
 
     private struct State {
-        /// The buffered pieces, from index `head` on. The elements before it are empty.
+        /// The buffered pieces, from index `head` on. The elements before that index are empty.
         var pieces: [Data] = []
         var head = 0
         /// The number of buffered bytes.
@@ -57,6 +57,7 @@ final class ByteSink: TaskSink {
 
     // MARK: called by the load
 
+    /// True, because `completed` only resumes continuations.
     var completesOnAnyThread: Bool { true }
 
     func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {

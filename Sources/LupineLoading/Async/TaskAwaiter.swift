@@ -52,7 +52,7 @@ final class TaskAwaiter<Value: Sendable>: Sendable {
                     }
                 }
                 if let result { return continuation.resume(with: result) }
-                // Only now, so that the result of a task that completes at once finds the continuation.
+                // The task starts only now, so that its result finds the continuation even if it completes at once.
                 task.resume()
             }
         } onCancel: {

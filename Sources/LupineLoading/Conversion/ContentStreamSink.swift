@@ -3,7 +3,7 @@
 import Foundation
 import LupineTransport
 
-/// The sink of a data task whose response became a stream. A sink receives the response and the content of a task. This one
+/// The sink of a data task whose response became a stream. A sink receives the response and the content of a task. This sink
 /// buffers the content until the program reads it, and pauses the load when too much is buffered
 /// (Documentation/Behaviour/06-url-loading.md, section 7.4).
 ///
@@ -22,9 +22,10 @@ final class ContentStreamSink: TaskSink, StreamOwner {
 
     /// Starts the stream on this loop.
     func begin(on loop: EventLoop) {
+        // `LoopBound` permits access to the driver only on the loop.
         let driver = LoopBound(
             sending: StreamDriver(on: loop, for: self, writeFault: .readOnly), to: loop)
-        // If the loop has shut down, the stream ends with its first operation.
+        // If the loop has shut down, the job does not run, and the stream ends with its first operation.
         _ = loop.execute { [buffer] in driver.value.open(ContentWire(buffer, on: loop)) }
         stream?.begin(driver, on: loop)
     }
@@ -57,7 +58,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
 
     func post(_ job: @escaping @Sendable () -> Void) { stream?.post(job) }
 
-    /// Nothing to do: the load has counted the bytes.
+    /// Does nothing: the load has counted the bytes.
     func streamTransferred(received: Int, sent: Int) {}
 
     func streamClosed(_ half: StreamMachine.Half) {
@@ -69,16 +70,18 @@ final class ContentStreamSink: TaskSink, StreamOwner {
 
     func streamCaptured(_ streams: CapturedStreams) {
         if let task { streams.passToDelegate(of: task) }
+        // Later operations of the stream task fail: only the captured streams can read the content now.
         stream?.end(StreamFault.closed.error)
     }
 
     func streamEnded(_ fault: StreamFault?, isReadToEnd: Bool) {
+        // Without a fault, later operations fail with `closed`. If all data was read, reads report the end instead.
         stream?.end((fault ?? .closed).error, isReadToEnd: isReadToEnd)
         switch fault {
         case nil, .taskEnded?: break
         case .timedOut?, .closed?, .readOnly?, .cannotSecure?, .connectionFailed?:
             // The task must fail before the buffer is closed, which ends the load without an error.
-            if let error = (fault ?? .closed).error as? URLError { task?.fail(error) }
+            if let error = fault?.error as? URLError { task?.fail(error) }
         }
         buffer.close()
     }

@@ -120,6 +120,7 @@ final class ContentBuffer: Sendable {
 
     /// Closes the reading side: further content is discarded.
     func close() {
+        // As in `end`, the data is released outside of the lock.
         var unread: [Data] = []
         let resumes = state.withLock { state in
             state.isClosed = true
@@ -127,6 +128,7 @@ final class ContentBuffer: Sendable {
             defer { state.isPaused = false }
             return state.isPaused
         }
+        // A paused load continues, so that it learns from `demand` that no more content is wanted, and ends.
         if resumes { resume() }
     }
 }
@@ -144,7 +146,9 @@ final class ContentWire: StreamWire {
     /// Reads from `buffer`, on this loop.
     init(_ buffer: ContentBuffer, on loop: EventLoop) {
         self.buffer = buffer
+        // `LoopBound` permits access to the wire only on the loop.
         let bound = LoopBound(WeakReference(wire: self), on: loop)
+        // The result is ignored: a loop that has shut down reads nothing more.
         buffer.setReadyHandler { _ = loop.execute { bound.value.wire?.handler?.connectionIsReady() } }
     }
 

@@ -19,7 +19,7 @@ extension TaskCore {
         }
     }
 
-    /// Continues the task as a download.
+    /// Continues the task as a download. Cancels the task if its session is gone.
     func becomeDownload(_ response: URLResponse) {
         guard let settings = state.withLock({ $0.session })?.core.context.settings else { return cancel() }
         let download = DownloadSink.replacingDataTask(self, response, in: settings.temporaryDirectory)
@@ -30,7 +30,8 @@ extension TaskCore {
         if !isConverted { download.discard() }
     }
 
-    /// Continues the task as a stream whose reads return the content.
+    /// Continues the task as a stream whose reads return the content. Cancels the task if its session is gone or has no event
+    /// loop.
     func becomeStream(_ response: URLResponse) {
         guard let loop = state.withLock({ $0.session })?.core.context.engine.anyLoop else { return cancel() }
         let stream = StreamCore()
@@ -56,6 +57,7 @@ extension TaskCore {
             guard state.delivery.mayChangeSink, let dataTask = state.publicTask as? URLSessionDataTask else {
                 return (false, nil)
             }
+            // The inserted call comes before the queued content, which the new sink receives.
             let previousSink = state.sink
             state.publicTask = newPublicTask
             state.sink = sink

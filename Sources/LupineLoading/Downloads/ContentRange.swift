@@ -28,7 +28,7 @@ package struct ContentRange: Hashable {
         }
         let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]),
-            // Tolerates the two errors of servers.
+            // Tolerates an empty range, which ends one byte before its start, and an end that is equal to the total.
             first <= last + 1, max(first, last) <= total ?? .max
         else { return nil }
         (start, end) = (first, last)

@@ -29,12 +29,14 @@ struct DownloadFile: Sendable {
         return DownloadFile(path: path, target: FileTarget(try Descriptor.creating(path: path)))
     }
 
-    /// Opens a file to append content after its first `offset` bytes. Throws if the file is shorter.
+    /// Opens a file to append content after its first `offset` bytes, and removes the bytes after them. Throws if the file is
+    /// shorter.
     static func open(_ path: String, appendingAt offset: Int64) throws(Errno) -> DownloadFile {
         DownloadFile(path: path, target: FileTarget(try Descriptor.continuing(path: path, at: offset)))
     }
 
-    /// Whether the file was created by a download and has at least `count` bytes, so that the download can be resumed.
+    /// Whether the download of the file can be resumed. It has to be a regular file that only its owner may access, as a download
+    /// creates it, with at least `count` bytes.
     static func hasBytes(_ count: Int64, at path: String) -> Bool {
         do throws(Errno) {
             _ = try Descriptor.existing(path: path, holding: count)

@@ -43,8 +43,10 @@ final class DownloadSink: TaskSink {
     /// Creates the sink of a data task that becomes a download. The task passes all content to `receivedContent`.
     static func replacingDataTask(_ task: TaskCore, _ response: URLResponse, in folder: URL) -> DownloadSink {
         // Uses the original request, without this session's fields and cookies, because any session may resume the download.
+        // A data task has an original request. The file URL is a placeholder, with which a download cannot be resumed.
         let request = task.originalRequest ?? URLRequest(url: URL(fileURLWithPath: "/"))
-        // The content may be decoded. Then the download cannot be resumed.
+        // The content may be decoded. Then the download cannot be resumed. The last argument is nil, because a converted task has
+        // no completion handler.
         let sink = DownloadSink(DownloadStore(request, folder: folder), decodesContent: true, nil)
         // The result, a plan for the driver, is ignored: the task receives the content.
         _ = sink.receivedResponse(task, response)
@@ -56,13 +58,15 @@ final class DownloadSink: TaskSink {
     func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
         switch store.plan(for: response, isDecoded: isDecoded(response)) {
         case .store(let target, let resumed):
+            // Nil means a new file, of which nothing is reported.
             if let resumed { reportResumed(task, at: resumed.offset, of: resumed.total) }
             return .splice(into: target)
         case .complete(let count):
+            // No bytes are missing, so the content of this response is skipped.
             reportResumed(task, at: count, of: count)
             return .skip
         case .fail(let code, let reason, let cause):
-            fail(task, code, cause, reason)
+            fail(task, code, cause: cause, reason: reason)
             return .skip
         }
     }
@@ -87,15 +91,16 @@ final class DownloadSink: TaskSink {
         do throws(TransportError) {
             try store.write(data)
         } catch {
-            fail(task, .cannotWriteToFile, nil, "\(error)")
+            fail(task, .cannotWriteToFile, cause: nil, reason: "\(error)")
             return .enough
         }
+        // Counts and reports the bytes as if the kernel had written them.
         return spliced(task, data.count)
     }
 
     func spliced(_ task: TaskCore, _ count: Int) -> Demand {
         if let fault = store.countWritten(count) {
-            fail(task, .badServerResponse, nil, fault)
+            fail(task, .badServerResponse, cause: nil, reason: fault)
             return .enough
         }
         guard !hasHandler, task.hasDelegate else { return .more }
@@ -134,6 +139,7 @@ final class DownloadSink: TaskSink {
             if !state.hasEnded { state.resumeDataHandlers.append(handler) }
             return state.hasEnded
         }
+        // An ordinary call of the delegate queue would not be made after the task has completed.
         if hasEnded { return task.callUnconditionally { handler(nil) } }
         task.cancel()
     }
@@ -147,24 +153,28 @@ final class DownloadSink: TaskSink {
         if hasUnreported { reportWritten(task) }
         guard let error else {
             for handler in resumeDataHandlers { handler(nil) }
+            // The result is nil if the file is complete.
             return finish(task)
         }
-        let loading = error as? URLError
+        let urlError = error as? URLError
         // Without a request for resume data, the part is removed if the task was cancelled or the part could not be written. It
         // is also removed if the error is no `URLError`, which would contain the resume data: the program could not refer to the
         // part.
-        let removesPart = loading.map { [.cancelled, .cannotWriteToFile].contains($0.code) } ?? true
+        let removesPart = urlError.map { [.cancelled, .cannotWriteToFile].contains($0.code) } ?? true
         let data = store.stop(keepsPart: !removesPart || !resumeDataHandlers.isEmpty)
         for handler in resumeDataHandlers { handler(data) }
         // An error that is not a `URLError` comes from the program, and is not changed (U-16.4).
-        guard let data, let loading else { return error }
+        guard let data, let urlError else { return error }
         return URLError(
-            loading.code,
-            userInfo: loading.errorUserInfo.merging([NSURLSessionDownloadTaskResumeData: data]) { $1 })
+            urlError.code,
+            userInfo: urlError.errorUserInfo.merging([NSURLSessionDownloadTaskResumeData: data]) { $1 })
     }
 
     /// Removes the written part. Called if the task was not converted to a download.
-    func discard() { _ = store.stop(keepsPart: false) }
+    func discard() {
+        // Without a part, the result, which is the resume data, is nil.
+        _ = store.stop(keepsPart: false)
+    }
 
     /// Completes the file and passes it to the delegate. Returns an error if the file cannot be completed.
     private func finish(_ task: TaskCore) -> (any Error)? {
@@ -180,6 +190,7 @@ final class DownloadSink: TaskSink {
             if !hasHandler {
                 call(task) { delegate, session, downloadTask in
                     delegate.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: file.url)
+                    // The delegate has moved the file during the call, if the program needs it.
                     self.removeFile()
                 }
             }
@@ -227,8 +238,8 @@ final class DownloadSink: TaskSink {
         }
     }
 
-    /// Fails the task with a `URLError`.
-    private func fail(_ task: TaskCore, _ code: URLError.Code, _ cause: Errno?, _ reason: String) {
+    /// Fails the task with a `URLError`. `cause` is the system error; nil if there is none.
+    private func fail(_ task: TaskCore, _ code: URLError.Code, cause: Errno?, reason: String) {
         let underlying = cause.map { NSError(domain: NSPOSIXErrorDomain, code: Int($0.rawValue)) }
         task.fail(.loading(code, url: task.currentRequest?.url, reason: reason, underlying: underlying))
     }

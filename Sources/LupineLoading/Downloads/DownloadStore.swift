@@ -16,7 +16,7 @@ final class DownloadStore: Sendable {
         case store(FileTarget, resumed: (offset: Int64, total: Int64)?)
         /// The existing file is complete and has this many bytes.
         case complete(Int64)
-        /// Fail with this code, because the content cannot be stored.
+        /// Fail with this code, because the content cannot be stored. The last value is the system error; nil if there is none.
         case fail(URLError.Code, reason: String, Errno?)
     }
 
@@ -103,6 +103,7 @@ final class DownloadStore: Sendable {
     ///   - isDecoded: Whether a content coding is decoded before the content is stored.
     func plan(for response: URLResponse, isDecoded: Bool) -> Plan {
         let http = response as? HTTPURLResponse
+        // After starting over, the response is to a request for the whole resource, so it does not continue the part.
         let resumeData = state.withLock { $0.hasStartedOver } ? nil : resumeData
         var step = ResumeRule.Step.store
         if let resumeData, let http { step = ResumeRule.step(after: http, part: resumeData) }
@@ -122,6 +123,7 @@ final class DownloadStore: Sendable {
                 return .complete(resumeData.received)
             case (.startOver(let reason), _):
                 return .fail(.badServerResponse, reason: reason, nil)
+            // The second and third pair do not occur: without resume data, the step is `store`.
             case (.store, _), (.append, nil), (.complete, nil):
                 if let http { discardPart(after: http) }
                 AbandonedParts.removeOnce(in: folder)
@@ -172,6 +174,7 @@ final class DownloadStore: Sendable {
             file.remove()
             return .failure(DownloadFailure(code: .badServerResponse, reason: fault))
         }
+        // Some file systems report a failed write only now.
         do throws(Errno) { try file.target.confirmStored() } catch {
             file.remove()
             return .failure(DownloadFailure(code: .cannotCloseFile, cause: error))
@@ -191,6 +194,7 @@ final class DownloadStore: Sendable {
             return (state.file.take(), validator, state.version, state.count)
         }
         guard let file else { return keepsPart ? unchangedResumeData() : nil }
+        // A part whose bytes may not have been stored is removed, too.
         guard keepsPart, let validator, count.written > 0, let url = request.url,
             (try? file.target.confirmStored()) != nil,
             let data = ResumeData(
@@ -206,7 +210,7 @@ final class DownloadStore: Sendable {
 
     /// Returns the resume data of the existing part, if this attempt to resume the download has ended without a response.
     private func unchangedResumeData() -> Data? {
-        // A response changes the counts from their initial values.
+        // Only a response changes the counts from their initial values.
         let hadResponse = state.withLock { $0.count.expected != -1 || $0.count.written > 0 }
         return hadResponse ? nil : resumeData?.data
     }

@@ -39,24 +39,24 @@ package struct DownloadVersion: Hashable, Sendable, Codable {
     func difference(from response: HTTPURLResponse, total: Int64?) -> String? {
         let tag = response.value(forHTTPHeaderField: "ETag")
         if let entityTag, let tag {
-            if !tag.hasSameOctets(as: entityTag) { return Self.versions("entity tag ", entityTag, tag) }
+            if !tag.hasSameOctets(as: entityTag) { return Self.differenceText("entity tag ", entityTag, tag) }
         } else if let lastModified, let date = response.value(forHTTPHeaderField: "Last-Modified"),
             !date.hasSameOctets(as: lastModified)
         {
-            return Self.versions("last modified ", lastModified, date)
+            return Self.differenceText("last modified ", lastModified, date)
         }
         if let knownTotal = self.total, let total, total != knownTotal {
-            return Self.versions("length ", "\(knownTotal)", "\(total)")
+            return Self.differenceText("length ", "\(knownTotal)", "\(total)")
         }
         // A response without a coding is not compared, because a 206 need not repeat the coding.
         if let responseCoding = Self.coding(of: response), responseCoding != coding {
-            return Self.versions("coding ", coding ?? "identity", responseCoding)
+            return Self.differenceText("coding ", coding ?? "identity", responseCoding)
         }
         return nil
     }
 
     /// Returns a description of a property in which the stored version and the server's differ.
-    private static func versions(_ property: String, _ stored: String, _ sent: String) -> String {
+    private static func differenceText(_ property: String, _ stored: String, _ sent: String) -> String {
         "the server has another version: \(property)\(sent), "
             + "where the part that is there has \(property)\(stored)"
     }

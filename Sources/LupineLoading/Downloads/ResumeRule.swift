@@ -3,8 +3,8 @@
 internal import Foundation
 internal import LupineHTTP
 
-/// Decides when a download can be resumed, and what the response to such an attempt means (U-7.12, U-7.14). The functions have no
-/// side effects.
+/// Decides when a download can be resumed, and what the response to the request for the missing bytes means (U-7.12, U-7.14).
+/// The functions have no side effects.
 package enum ResumeRule {
     /// The missing bytes of a download, as the head of a response announces them.
     package struct Remainder: Hashable, Sendable {
@@ -57,13 +57,15 @@ package enum ResumeRule {
         // The range must reach the end of the resource. Its end is the position of the last byte or, from some servers, the
         // position after it. If the total is unknown, the range must contain at least one byte.
         let lowestEnd = total.map { $0 - 1 } ?? offset
+        // Without a total there is no upper bound, so `end` is compared with itself.
         let highestEnd = total ?? end
         guard end >= lowestEnd, end <= highestEnd else {
             return .startOver(
                 "the server sent \(contentRange), which is not all of the bytes from \(offset) on")
         }
-        // If the total is unknown, the complete file has `end` bytes, from such a server, or one more; but at least one more than
-        // the part.
+        // If the total is unknown, `end` may be the position of the last byte. Then the complete file has `end + 1` bytes. From a
+        // server that sends the position after the last byte, it has `end` bytes. It always has at least one byte more than the
+        // part.
         let completeSizes = total.map { $0...$0 } ?? max(end, offset + 1)...(end + 1)
         let length = response.expectedContentLength
         guard length >= 0 else {
@@ -116,8 +118,8 @@ package enum ResumeRule {
         return .lastModified(lastModified)
     }
 
-    /// Whether a `Last-Modified` date is a strong validator: not if the resource may have changed again in the second in which
-    /// the response was sent (RFC 9110 §8.8.2.2). `If-Range` requires a strong validator (§13.1.5).
+    /// Whether a `Last-Modified` date is a strong validator, which `If-Range` requires (RFC 9110 §13.1.5). It is weak if the
+    /// resource may have changed again in the second in which the response was sent (§8.8.2.2).
     private static func isStrong(_ lastModified: String, sent: String) -> Bool {
         guard let lastModified = HTTPDate.date(from: lastModified), let sent = HTTPDate.date(from: sent)
         else {

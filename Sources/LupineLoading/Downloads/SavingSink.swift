@@ -27,9 +27,11 @@ final class SavingSink: TaskSink {
     init(_ open: @escaping FileOpener) { state = Lock(State(fileOpener: open)) }
 
     func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
+        // `cancel` is the disposition if the task ends before the program has answered.
         task.ask(fallback: .cancel) { context, answer in
             guard let delegate = context.delegates.data, let dataTask = context.task as? URLSessionDataTask
             else {
+                // Without a delegate the response is allowed.
                 return self.openFile(.allow, task, response, answer)
             }
             delegate.urlSession(context.session, dataTask: dataTask, didReceive: response) { disposition in
@@ -62,6 +64,7 @@ final class SavingSink: TaskSink {
         answer(disposition)
     }
 
+    /// Only the delegate has to get each chunk of a chunked body as a separate piece.
     var wantsSeparateChunks: Bool { state.withLock { $0.target == nil } }
 
     func receivedContent(_ task: TaskCore, _ data: Data) -> Demand {
@@ -83,7 +86,8 @@ final class SavingSink: TaskSink {
     ) { delegateSink.willCache(task, proposal, reply: reply) }
 
     func completed(_ context: CallbackContext, _ error: (any Error)?) {
-        // The result is ignored, so that the closure is released outside of the lock.
+        // The locked block returns the closure, so that it is released outside of the lock: releasing it may run the program's
+        // code.
         _ = state.withLock { $0.fileOpener.take() }
         delegateSink.completed(context, error)
     }
@@ -95,11 +99,11 @@ extension URLSession {
     ///
     /// - Parameters:
     ///   - request: The request to load.
-    ///   - file: The file to send as the body instead of the request's; it is read from its start again when a challenge or a
-    ///     redirect requires it.
-    ///   - open: Opens the file for a response after the delegate has allowed it, on the same thread: a regular file that is open
-    ///     for writing, not for appending, at the position where content is to be written. The program closes it when the task
-    ///     has completed. With nil the content goes to the delegate.
+    ///   - file: The file to send as the body instead of the request's body. It is read from its start again when a challenge or
+    ///     a redirect requires that.
+    ///   - open: Opens the file for a response, on the thread on which the delegate has allowed the response. It has to be a
+    ///     regular file, open for writing and not for appending, at the position where content is to be written. The program
+    ///     closes the file when the task has completed. With nil the content goes to the delegate.
     ///
     /// `countOfBytesReceived` shows the progress. If the content is saved, the delegate receives the response, the metrics and
     /// the completion, and the response is not cached.
@@ -107,6 +111,7 @@ extension URLSession {
         with request: URLRequest, sending file: URL? = nil,
         savingInto open: @escaping @Sendable (URLResponse) -> FileHandle? = { _ in nil }
     ) -> URLSessionDataTask {
+        // A data task with a file as its body is loaded like an upload task.
         let body = file.map { TaskDefinition.Body.file($0) } ?? .request
         return makeDataTask(
             TaskDefinition(kind: file == nil ? .data : .upload, request: request, body: body),

@@ -9,7 +9,7 @@ internal import LupineTransport
 struct WriteProgress: Sendable {
     /// What the owner does after a piece was written.
     enum Step: Hashable, Sendable {
-        /// Nothing: a report is scheduled already.
+        /// Nothing: the piece is empty, or a report is scheduled already.
         case wait
         /// Report the written bytes.
         case reportNow

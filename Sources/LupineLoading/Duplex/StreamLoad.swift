@@ -4,8 +4,8 @@ import Foundation
 import LupineTLS
 import LupineTransport
 
-/// The load of a stream task, which is its network work: opens the connection, forwards the challenges of TLS to the delegates,
-/// and ends the task when the stream has ended.
+/// The load of a stream task, which is its network work. It opens the connection, forwards the challenges of TLS to the
+/// delegates, and ends the task when the stream has ended.
 ///
 /// May be used on any thread.
 final class StreamLoad: TaskLoad, StreamOwner {
@@ -42,6 +42,8 @@ final class StreamLoad: TaskLoad, StreamOwner {
     // MARK: called by the task
 
     func start() {
+        // `profiles` is nil if the session's components cannot be created. Then `streamRoute` below throws. Without a delegate
+        // that answers challenges, `trust` is nil, and the session's own evaluation decides.
         let profiles = context.engine.streamTLSProfiles
         let trust = task.challengedTask.flatMap { challenger in profiles?.verifier(asking: challenger) }
         self.trust.withLock { $0 = trust }
@@ -53,6 +55,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
             return
         }
         let loop = route.loop
+        // `LoopBound` permits access to the driver only on the loop.
         let driver = LoopBound(sending: StreamDriver(on: loop, for: self), to: loop)
         let isStarted = phase.withLock { phase -> Bool in
             guard case .unstarted = phase else { return false }
@@ -76,6 +79,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
     }
 
     func cancel(_ error: URLError) {
+        // Before the start, this ends the task. Afterwards the driver fails the stream, and then ends the task.
         if finish(error, onlyIfUnstarted: true) { return }
         onLoop { $0.fail(.taskEnded(StreamEnding(error: error))) }
     }
@@ -116,6 +120,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
 
     func streamCaptured(_ streams: CapturedStreams) {
         streams.passToDelegate(of: task)
+        // The task completes without an error. The connection remains open for the streams.
         finish(nil)
     }
 
@@ -131,6 +136,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
         else {
             return fault.error
         }
+        // If the server was not trusted, the error contains the trust that was refused.
         return URLError(cause, url: nil).adding(profiles.userInfo(for: cause, of: trust.withLock { $0 }))
     }
 
@@ -151,8 +157,10 @@ final class StreamLoad: TaskLoad, StreamOwner {
             return true
         }
         guard isFirst else { return false }
+        // Later challenges of the connection are cancelled, because the task has ended.
         trust.withLock { $0 }?.end()
         stream.end(error ?? StreamFault.closed.error, isReadToEnd: isReadToEnd)
+        // A stream task has no requests, so its metrics have no hops.
         task.driverEnded(
             error,
             URLSessionTaskMetrics(hops: [], redirectCount: 0, created: task.created, completed: Date()))
@@ -160,7 +168,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
     }
 }
 
-/// The sink of a stream task. A sink receives the response and the content of a task; this one receives none, because
+/// The sink of a stream task. A sink receives the response and the content of a task; this sink receives none, because
 /// `StreamDriver` passes the bytes to the handlers of the reads.
 final class StreamSink: TaskSink {
     private let stream: StreamCore

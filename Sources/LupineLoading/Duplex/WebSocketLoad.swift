@@ -142,6 +142,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         let key = WebSocketKey(UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
         var handshake = WebSocketClientHandshake(key, deflate: offersCompression ? DeflateOffer() : nil)
         var fields = Fields()
+        // Nil removes the field.
         request.headerList.set("Sec-WebSocket-Extensions", nil)
         do throws(HTTPError) {
             if let offered = request.headerList["Sec-WebSocket-Protocol"] {
@@ -162,10 +163,11 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     func driverUpgraded(_ connection: UpgradedConnection, _ response: HTTPURLResponse) -> any UpgradeHandler {
         let agreement: WebSocketAgreement
         do throws(WebSocketError) {
+            // Nil if no handshake fields were added to a request.
             guard let handshake = handshake.withLock({ $0 }) else { throw .notAnUpgradeRequest }
             agreement = try handshake.agreement(response.receivedHead)
         } catch {
-            // As above, the result is not used.
+            // The result is not used: the content of a refused handshake is always skipped.
             _ = client.driverReceivedResponse(response)
             refuse(error)
             connection.close()
@@ -186,6 +188,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         let webSocket = WebSocketDriver(
             over: UpgradedWire(connection, closeTimeout: Self.closeTimeout), agreement,
             messageLimit: socket.messageLimit, owner: socket)
+        // The closure is called at once, unless the WebSocket has ended already.
         socket.open(webSocket, on: connection.loop) {
             client.call { context in
                 guard let task = context.task as? URLSessionWebSocketTask else { return }
@@ -198,7 +201,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
 
     /// Called when the task driver has ended. The task continues if the WebSocket is open.
     func driverEnded(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
-        // The result is ignored, so that the task driver is released outside of the lock.
+        // The locked block returns the task driver, so that it is released outside of the lock.
         _ = driver.withLock { $0.take() }
         let failure = phase.withLock { phase -> URLError? in
             switch phase {
@@ -215,14 +218,14 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
             case .handshake:
                 phase = .ended
                 // A server that closes the connection instead of answering refuses the handshake too.
-                guard let loading = error as? URLError, loading.code != .networkConnectionLost else {
+                guard let urlError = error as? URLError, urlError.code != .networkConnectionLost else {
                     return .loading(
                         .badServerResponse, url: url,
                         reason: error.map { "the web socket was not opened: \($0.localizedDescription)" }
                             ?? "the web socket was not opened: the server ended the connection",
                         underlying: error)
                 }
-                return loading
+                return urlError
             }
         }
         guard let failure else { return }
@@ -256,14 +259,14 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     /// Completes the task. `metrics` are those of the handshake; nil if the task driver has not ended. The metrics of the task
     /// last until now.
     private func finish(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics?) {
-        let metrics =
+        let taskMetrics =
             metrics?.extended(until: Date())
             ?? URLSessionTaskMetrics(hops: [], redirectCount: 0, created: client.created, completed: Date())
-        client.driverEnded(error, metrics)
+        client.driverEnded(error, taskMetrics)
     }
 }
 
-/// The sink of a WebSocket task. A sink receives the response and the content of a task; this one receives no content, because
+/// The sink of a WebSocket task. A sink receives the response and the content of a task; this sink receives no content, because
 /// `WebSocketCore` delivers the messages.
 final class WebSocketSink: TaskSink {
     private let socket: WebSocketCore

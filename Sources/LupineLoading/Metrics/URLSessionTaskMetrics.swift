@@ -9,11 +9,11 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     public enum ResourceFetchType: Int, Sendable {
         /// The source is unknown, such as a program's `URLProtocol`.
         case unknown = 0
-        /// From the network.
+        /// The network.
         case networkLoad = 1
-        /// Pushed by the server; not used by this library.
+        /// A push by the server; not used by this library.
         case serverPush = 2
-        /// From the cache.
+        /// The cache.
         case localCache = 3
     }
 
@@ -21,13 +21,13 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     public enum DomainResolutionProtocol: Int, Sendable {
         /// Unknown, because the system's resolver does not tell; the only value that this library uses.
         case unknown = 0
-        /// Over UDP.
+        /// DNS over UDP.
         case udp = 1
-        /// Over TCP.
+        /// DNS over TCP.
         case tcp = 2
-        /// Over TLS.
+        /// DNS over TLS.
         case tls = 3
-        /// Over HTTPS.
+        /// DNS over HTTPS.
         case https = 4
     }
 
@@ -94,7 +94,8 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
         super.init()
     }
 
-    /// Returns metrics with the same transactions, and a task interval that ends at `completed`, or later if it already does.
+    /// Returns metrics with the same transactions, and a task interval that ends at `completed`. An interval that ends
+    /// later already is not changed.
     func extended(until completed: Date) -> URLSessionTaskMetrics {
         URLSessionTaskMetrics(self, until: completed)
     }

@@ -6,7 +6,7 @@ internal import LupineTransport
 
 /// The metrics of one request of a task. Immutable.
 ///
-/// The dates of steps that did not happen are nil, such as those of look-up, connecting and TLS on a reused connection.
+/// The dates of events that did not happen are nil, such as those of look-up, connecting and TLS on a reused connection.
 public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// The request as it was sent.
     public let request: URLRequest
@@ -88,6 +88,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
         // The wall clock may have been set back during the hop.
         let bounds = start...max(start, hop.end.clamped(to: task))
         guard let last = hop.exchanges.last else {
+            // Without an exchange there are no other dates than those of the hop.
             return [URLSessionTaskTransactionMetrics(hop, local: bounds)]
         }
         // Only the last exchange has a response: the request of the others was sent again.
@@ -158,7 +159,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     }
 }
 
-/// The dates of a transaction; nil for steps that did not happen.
+/// The dates of a transaction; nil for events that did not happen.
 private struct TransactionDates {
     var fetchStart: Date?
     var lookUpStart: Date?
@@ -176,7 +177,7 @@ private struct TransactionDates {
     init() {}
 
     /// Creates the dates of an exchange. The dates of a connection that was opened earlier, for another request, are clamped to
-    /// the start of this one.
+    /// the start of this hop.
     init(_ exchange: ExchangeMetrics, _ clock: WallClockMapping, within bounds: ClosedRange<Date>) {
         func date(_ instant: Instant?) -> Date? { clock.date(of: instant, within: bounds) }
         fetchStart = bounds.lowerBound

@@ -44,8 +44,8 @@ package enum LogRedaction {
         return secretWords.contains { withoutSeparators.contains($0) }
     }
 
-    /// Returns the text as one line, with credentials in URLs replaced, and with line ends and other control characters escaped,
-    /// so that a peer's text cannot forge log lines. `others` are the names of further query items that are credentials, in
+    /// Returns the text as one line, with credentials in URLs replaced. Escapes line ends and other control characters, so that a
+    /// peer's text cannot forge log lines. `others` are the names of further query items that are credentials, in
     /// lowercase.
     package static func line(_ text: String, or others: Set<String> = []) -> String {
         printable(withoutQuerySecrets(withoutUserInfo(text), others))
@@ -91,6 +91,8 @@ package enum LogRedaction {
         let isEncodedColon =
             lastThree.elementsEqual("%3A".unicodeScalars) || lastThree.elementsEqual("%3a".unicodeScalars)
         if isEncodedColon { return false }
+        // After these characters of a path, two slashes continue the path. After any other character, such as a colon or a
+        // bracket, they begin an authority.
         return last.properties.isAlphabetic || last.properties.numericType != nil
             || "-._~!$*+/)@%".unicodeScalars.contains(last)
     }

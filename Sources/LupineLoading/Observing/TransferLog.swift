@@ -13,7 +13,7 @@ public import LupineTransport
 public struct TransferLog: TransferObserver {
     /// The importance of a line.
     public enum Level: Int, Comparable, CaseIterable, Sendable {
-        /// The steps of a transfer: starts, opened and leased connections, heads of responses.
+        /// The events during a transfer: starts, opened and leased connections, heads of responses.
         case debug
         /// Transfers that have completed or were cancelled.
         case info

@@ -11,18 +11,19 @@ extension URLSession {
     /// get; otherwise it is one of HTTP/1.1.
     ///
     /// The head includes what the session adds: its additional header fields, cookies and default fields. It does not include
-    /// answers to challenges, or what depends on the connection, such as the form of the URL for an HTTP proxy. May be called on
-    /// any thread.
+    /// the fields that answer challenges, or what depends on the connection, such as the form of the URL for an HTTP proxy. May
+    /// be called on any thread.
     ///
     /// - Parameters:
     ///   - request: An `http` or `https` request.
-    ///   - file: A file that is sent as the body instead of the request's.
+    ///   - file: A file that would be sent as the body instead of the request's body.
     /// - Returns: The octets of the head.
-    /// - Throws: The `URLError` with which such a task would fail before it connects.
+    /// - Throws: The `URLError` with which the data task would fail before it connects.
     public func requestHead(for request: URLRequest, bodyFrom file: URL? = nil) throws -> Data {
         let context = core.context
         let body: TaskDefinition.Body = file.map { .file($0) } ?? .request
-        // The steps are those of a data task before it connects.
+        // Prepares the request as a data task does before it connects. `withinOrigin` means that no redirect to another origin
+        // has removed fields.
         let assembly = HopAssembly(
             request: request, kind: .data, body: body, move: .withinOrigin, settings: context.settings)
         let hop = HopRequest(
@@ -54,6 +55,7 @@ extension URLSession {
             return head
         }
         var request = plan.head
+        // `ClientCodec` adds this field itself. For HTTP/2 it is added here, on the same condition: that there is content.
         if expectsContinue, body != .none, body != .known(0) {
             try request.fields.set(.expect, "100-continue")
         }

@@ -67,7 +67,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         // `Content-Length` is the length before decoding. With `Transfer-Encoding` it is ignored (RFC 9112 §6.3).
         var length: Int64?
         if !isDecoded, !fields.contains(.transferEncoding) {
-            // `?? nil` flattens the double optional. The outer nil means that there is no such field; the inner one, that its
+            // `?? nil` flattens the double optional. The outer nil means that there is no such field; the inner nil, that its
             // value is no valid number.
             length = fields.withFirstValue(of: .contentLength, Self.length) ?? nil
         }
@@ -181,6 +181,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     open func value(forHTTPHeaderField field: String) -> String? {
         assertNoLockIsHeld()
         switch header {
+        // No received field has an invalid name.
         case .lines(let fields): return (try? FieldName(field)).flatMap { Self.value(of: $0, in: fields) }
         case .dictionary(let fields):
             return fields[Self.canonicalName(field)]
@@ -322,6 +323,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         let mimeType =
             withoutParameters == fullRange
             ? type : String(decoding: Array(type.utf8)[withoutParameters], as: UTF8.self)
+        // If nothing follows the media type, there are no parameters to search.
         let charset =
             withoutParameters.upperBound == fullRange.upperBound
             ? nil : ListSyntax.parameter("charset", of: fullRange, in: type.utf8.span)
@@ -330,7 +332,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
             textEncodingName: charset == "" ? nil : charset.map(lowercased))
     }
 
-    /// Returns the text in lowercase. Most texts are lowercase already; those are not copied.
+    /// Returns the text in lowercase. Most texts are lowercase already, and are returned without a copy.
     private static func lowercased(_ text: String) -> String {
         // The loop looks for an octet that might have to change. 0x61...0x7A are the lowercase letters, 0x2B...0x3B the digits
         // and the characters `+ , - . / : ;`, which media types contain. These never change.

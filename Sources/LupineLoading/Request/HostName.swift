@@ -6,7 +6,7 @@ internal import LupineTransport
 /// is in lowercase except for the zone of an IPv6 address, has its labels in ASCII (RFC 5890), and an address has no brackets.
 package enum HostName {
     /// The maximum number of octets of a host in a URL: 255 in the DNS (RFC 1035 §2.3.4). Percent-encoding and UTF-8 may spell
-    /// one of these in three octets.
+    /// one octet of a DNS name in three octets of the URL.
     static let maxLength = 3 * 255
 
     /// Returns the canonical form, which is the same for all spellings of a host.
@@ -22,8 +22,8 @@ package enum HostName {
             .joined(separator: ".")
     }
 
-    /// Returns the name by which servers are compared, for a canonical name: a domain name without the trailing dot of the DNS
-    /// root, an address in its canonical form (RFC 5952).
+    /// Returns the form of a canonical name in which servers are compared: a domain name without the trailing dot of the DNS
+    /// root, an address in the form of RFC 5952.
     package static func server(_ host: String) -> String {
         let name = String(withoutRoot(host))
         return IPAddress(name)?.description ?? name

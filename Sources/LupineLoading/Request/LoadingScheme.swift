@@ -25,6 +25,7 @@ enum LoadingScheme: Sendable {
             self = .none
             return
         }
+        // The text is converted to lowercase only if it is not found as it is.
         self = Self.scheme(named: text) ?? Self.scheme(named: text.lowercased()) ?? .other
     }
 

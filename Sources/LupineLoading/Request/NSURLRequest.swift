@@ -9,7 +9,8 @@ public import Foundation
 public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying {
     /// How the cache is used by a load.
     public enum CachePolicy: UInt, Sendable {
-        /// Use the policy of the session's configuration. If that is also this one, apply the rules of HTTP (RFC 9111).
+        /// Use the policy of the session's configuration. If that is `useProtocolCachePolicy` too, apply the rules of HTTP
+        /// (RFC 9111).
         case useProtocolCachePolicy = 0
         /// Load from the server, and do not use a cached response.
         case reloadIgnoringLocalCacheData = 1
@@ -19,7 +20,7 @@ public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying
         case returnCacheDataElseLoad = 2
         /// Use a cached response of any age; fail if there is none.
         case returnCacheDataDontLoad = 3
-        /// Ask the server whether the cached response is still valid; load if it is not, or if there is none.
+        /// Ask the server whether the cached response is still valid; load if the response is not valid, or if there is none.
         case reloadRevalidatingCacheData = 5
 
         /// The older name of `reloadIgnoringLocalCacheData`.

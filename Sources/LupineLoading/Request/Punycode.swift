@@ -35,6 +35,7 @@ enum Punycode {
         var bias = initialBias
         // The arithmetic cannot overflow: with at most 63 scalars below 2^21, every product is below 2^32.
         while encodedCount < scalars.count {
+            // A scalar is found as long as characters have to be encoded.
             guard let smallest = scalars.filter({ $0 >= next }).min() else { break }
             delta += (smallest - next) * (encodedCount + 1)
             next = smallest

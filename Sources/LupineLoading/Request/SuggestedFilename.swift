@@ -30,7 +30,7 @@ enum SuggestedFilename {
     static func proposed(by disposition: String) -> String? {
         var octets = Array(disposition.utf8)
         let dispositionType = ListSyntax.valueWithoutParameters(of: 0..<octets.count, in: octets.span)
-        // Some servers omit the disposition type, so that the value begins with a parameter. Then inserts a type.
+        // Some servers omit the disposition type, so that the value begins with a parameter. Then a type is inserted.
         if octets[dispositionType].contains(UInt8(ascii: "=")) {
             octets.insert(contentsOf: Array("attachment;".utf8), at: 0)
         }

@@ -67,8 +67,8 @@ public struct URLRequest: Sendable {
     /// - Parameters:
     ///   - url: The URL to load, which is made absolute.
     ///   - cachePolicy: How the cache is used; by default according to the session's configuration.
-    ///   - timeoutInterval: The idle timeout in seconds: how long the task may make no progress. With 60, the default, that of
-    ///     the session's configuration applies.
+    ///   - timeoutInterval: The idle timeout in seconds: how long the task may make no progress. With 60, the default, the
+    ///     timeout of the session's configuration applies.
     public init(
         url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60.0
     ) {

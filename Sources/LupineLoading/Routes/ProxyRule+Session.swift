@@ -31,6 +31,7 @@ extension ProxyRule {
             return
         }
         let settings = ProxyDictionary(dictionary)
+        // A SOCKS proxy is used for each scheme that has no HTTP proxy.
         let socks = try settings.socks()
         self.init(
             http: try settings.server("HTTP", defaultPort: 80) ?? socks,

@@ -17,6 +17,7 @@ struct CapturedStreams: Sendable {
     ///   - retained: An object that is kept alive as long as the streams.
     init(_ wire: any StreamWire, on loop: EventLoop, retaining retained: (any Sendable)?) {
         let pump = StreamPump(wire, on: loop, retaining: retained)
+        // `LoopBound` permits access to the pump only on the loop.
         let bound = LoopBound(pump, on: loop)
         // The result is ignored: a loop that has shut down has ended the connection too.
         let wake: @Sendable () -> Void = { _ = loop.execute { bound.value.transfer() } }
@@ -121,6 +122,7 @@ private final class CapturedOutputStream: OutputStream {
     init(_ pipe: BytePipe, _ wake: @escaping @Sendable () -> Void) {
         self.pipe = pipe
         self.wake = wake
+        // The superclass needs a destination. It is never written to, because `write` is overridden.
         super.init(toMemory: ())
     }
 
@@ -148,7 +150,7 @@ private final class CapturedOutputStream: OutputStream {
         guard status.isOpen else { return -1 }
         guard len > 0 else { return 0 }
         pipe.waitForRoom()
-        // Copies no more bytes than fit. There may be no room, if the pipe has ended.
+        // Copies no more bytes than fit. After the end of the pipe there is no room, and `append` accepts nothing.
         let count = min(len, pipe.room)
         let bytes = unsafe Array(UnsafeBufferPointer(start: buffer, count: count))
         let acceptedCount = pipe.append(bytes[...])

@@ -3,8 +3,8 @@
 import Foundation
 import LupineTransport
 
-/// The implementation of a stream task: queues the operations that the program requests on any thread, and passes them in order
-/// to a `StreamDriver`, on its loop, once the task has started.
+/// The implementation of a stream task. It queues the operations that the program requests on any thread. Once the task has
+/// started, it passes them in order to a `StreamDriver`, on the driver's loop.
 ///
 /// Every handler is called exactly once, on the delegate queue.
 final class StreamCore: Sendable {
@@ -56,7 +56,7 @@ final class StreamCore: Sendable {
         if let ending { complete(operation, after: ending) } else { scheduleJob() }
     }
 
-    /// Passes the queued operations, and all later ones, to this driver.
+    /// Passes the queued operations, and all later ones, to this driver. Does nothing if the stream has ended.
     func begin(_ driver: LoopBound<StreamDriver>, on loop: EventLoop) {
         state.withLock { state in
             if case .unstarted = state.phase { state.phase = .open(loop, driver) }
@@ -80,6 +80,7 @@ final class StreamCore: Sendable {
     private func complete(_ operation: Operation, after ending: Ending) {
         switch operation {
         case .read(_, _, _, let handler):
+            // The arguments are the data, whether the peer's data has ended, and the error.
             if ending.isReadToEnd { return post { handler(nil, true, nil) } }
             post { handler(nil, false, ending.error) }
         case .write(_, _, let handler): post { handler(ending.error) }

@@ -58,9 +58,9 @@ final class StreamDriver: RawConnectionHandler {
     /// Whether the current pass of `transfer` has read or written, so that another pass is worthwhile.
     private var hasProgressed = false
     private let nextTurn: NextTurn
-    /// How often this turn has called `receive`.
+    /// How often the current call of `transfer` has called `receive`.
     private var readCount = 0
-    /// How often this turn has called `send` or `flush` for a write.
+    /// How often the current call of `transfer` has called `send` or `flush` for a write.
     private var writeCount = 0
 
     /// The most calls of `receive`, or of `send` and `flush`, before the loop's other connections run.
@@ -76,7 +76,8 @@ final class StreamDriver: RawConnectionHandler {
 
     // MARK: connecting
 
-    /// Starts a connection attempt. Once it has succeeded, opens the wire that `makeWire` creates from the connection.
+    /// Starts a connection attempt, unless the stream has ended. Once the attempt has succeeded, opens the wire that `makeWire`
+    /// creates from the connection.
     func dial(_ dial: RawDial, _ makeWire: @escaping (RawConnection) -> ConnectionWire) {
         guard machine.phase == .connecting else { return }
         self.dial = dial
@@ -84,6 +85,7 @@ final class StreamDriver: RawConnectionHandler {
             self.dial = nil
             switch outcome {
             case .success(let connection):
+                // If the stream has ended meanwhile, nothing uses the connection.
                 guard machine.phase == .connecting else { return connection.close() }
                 open(makeWire(connection))
             case .failure(let error): fail(.connectionFailed(error))
@@ -175,7 +177,8 @@ final class StreamDriver: RawConnectionHandler {
                 hasProgressed = true
             } catch { failWriting(error) }
         }
-        // Data that TLS has buffered is sent even without a write.
+        // Data that TLS has buffered is sent even without a write. If the kernel does not accept all of it, the wire calls
+        // `connectionIsReady` later, so the result is ignored.
         do throws(StreamFault) { _ = try wire?.flush() } catch { failWriting(error) }
     }
 

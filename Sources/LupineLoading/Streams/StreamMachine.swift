@@ -7,8 +7,8 @@ import LupineTransport
 ///
 /// Reads are performed one after the other, and so are writes. Reads and writes do not wait for each other, otherwise a program
 /// that starts reading the response before it writes the request would deadlock. A barrier is an operation that concerns both
-/// halves of the connection: closing one, TLS, capturing the streams. It waits for all earlier operations, and later ones wait
-/// for it.
+/// halves of the connection: closing a half, starting or ending TLS, capturing the streams. A barrier waits for all earlier
+/// operations, and all later operations wait for the barrier.
 ///
 /// The machine is a value without side effects: it gets the numbers of bytes and the time as arguments, and its driver performs
 /// the returned actions in order. The wire is what the driver reads and writes: a connection, or the content of a response.
@@ -158,6 +158,7 @@ struct StreamMachine: Sendable {
 
     /// - Parameter writeFault: Why nothing can be written from the start; nil if writing is possible.
     init(writeFault: StreamFault? = nil) {
+        // `fault` stays nil, so that the task can complete without an error.
         if let writeFault { writing = .failed(writeFault) }
     }
 
@@ -185,6 +186,7 @@ struct StreamMachine: Sendable {
             enqueue({ $0.reads.append(read) }, refuse: { $0.complete(read, &$1) }, &actions)
         case .write(let write):
             enqueue({ $0.writes.append(write) }, refuse: { $0.complete(write, &$1) }, &actions)
+        // A barrier has no handler, so refusing it does nothing.
         case .barrier(let barrier): enqueue({ $0.barrier = barrier }, refuse: { _, _ in }, &actions)
         case .connected: if phase == .connecting { phase = .open }
         case .received(let count): handleReceived(count, &actions)
@@ -364,6 +366,7 @@ struct StreamMachine: Sendable {
             self.fault = self.fault ?? fault
             reportReadClosed(&actions)
         }
+        // Because the half is not open, `complete` fails the queued reads, or reports the end if it was read.
         for index in batches.indices {
             for read in batches[index].reads { complete(read, &actions) }
             batches[index].reads = []
@@ -383,6 +386,7 @@ struct StreamMachine: Sendable {
             self.fault = self.fault ?? fault
             if phase == .open { actions.append(.reportWriteClosed) }
         }
+        // Because the half is not open, `complete` fails the queued writes.
         for index in batches.indices {
             for write in batches[index].writes { complete(write, &actions) }
             batches[index].writes = []
@@ -431,7 +435,7 @@ struct StreamMachine: Sendable {
         case .captured, .ended: return
         case .connecting, .open, .securing: break
         }
-        // Set first, so that no closed half is reported to the delegate: the task completes instead.
+        // The phase changes first, so that the calls below report no closed half to the delegate: the task completes instead.
         phase = .ended
         failReading(fault, &actions)
         failWriting(fault, &actions)
@@ -440,6 +444,7 @@ struct StreamMachine: Sendable {
 
     /// Fails the queued operations, because the program uses the captured streams instead.
     private mutating func failQueuedOperations(_ actions: inout [Action]) {
+        // In the phase `captured`, `complete` fails the operations of an open half.
         for batch in batches {
             for read in batch.reads { complete(read, &actions) }
             for write in batch.writes { complete(write, &actions) }

@@ -65,6 +65,7 @@ final class StreamPump: RawConnectionHandler {
                 callCount += 1
                 if callCount > Self.maxCallsPerTurn { return continueInNextTurn() }
                 if sentCount == outgoing.count {
+                    // `makesRoom` is not used: the pipe itself wakes a thread that waits for room.
                     outgoing = output.read(upTo: Self.pieceLength).bytes
                     sentCount = 0
                     if outgoing.isEmpty { break }
@@ -74,11 +75,12 @@ final class StreamPump: RawConnectionHandler {
                 sentCount += count
                 cancelCloseTimer()
             }
+            // Closes the writing half once the program has closed its stream and all bytes are sent.
             guard try wire.flush(), output.ending != nil, !hasClosedWriting else { return }
             hasClosedWriting = true
             wire.closeWriting()
         } catch {
-            // The peer's data can still be read.
+            // Only writing ends: the peer's data can still be read. The unsent bytes are discarded.
             (outgoing, sentCount) = ([], 0)
             hasClosedWriting = true
             output.end(.failed(error.error))

@@ -28,7 +28,8 @@ final class WebSocketDriver: UpgradeHandler {
     private var codec: WebSocketCodec
     private let compressor: MessageDeflater?
     private let decompressor: MessageInflater?
-    /// A compressed message whose decompression takes more than one turn of the loop. The bytes after it wait in `unreadBytes`.
+    /// A compressed message whose decompression takes more than one turn of the loop. The bytes after the message wait in
+    /// `unreadBytes`.
     private var unfinishedMessage: UnfinishedMessage?
     /// Received bytes that are read when the owner resumes, or when the unfinished message is decompressed.
     private var unreadBytes: [UInt8] = []
@@ -69,7 +70,7 @@ final class WebSocketDriver: UpgradeHandler {
             .client, messageLimit: messageLimit, allowsCompression: agreement.deflate != nil)
         decompressor = agreement.deflate.map { MessageInflater(keepsContext: !$0.serverNoContextTakeover) }
         compressor = agreement.deflate.flatMap { deflate in
-            // zlib cannot compress with a window of 8 bits; messages are then sent uncompressed.
+            // zlib cannot compress with a window of 8 bits. Without a compressor, messages are sent uncompressed.
             guard deflate.clientMaxWindowBits >= 9 else { return nil }
             return try? MessageDeflater(
                 windowBits: deflate.clientMaxWindowBits, keepsContext: !deflate.clientNoContextTakeover)
@@ -110,7 +111,7 @@ final class WebSocketDriver: UpgradeHandler {
     }
 
     /// Starts the closing handshake.
-    func close(_ closure: WebSocketCloseFrame) { handle(.close(closure), nil) }
+    func close(_ closure: WebSocketCloseFrame) { handle(.close(closure)) }
 
     /// Closes the connection without a closing handshake.
     func abort() {
@@ -152,12 +153,12 @@ final class WebSocketDriver: UpgradeHandler {
         hasBufferedOutput = false
         reportWritten()
         answerPing()
-        if closesWhenDrained, !hasBufferedOutput { handle(.ended, nil) }
+        if closesWhenDrained, !hasBufferedOutput { handle(.ended) }
     }
 
     func closed(_ error: TransportError?) {
         guard !isClosed else { return }
-        handle(.ended, error)
+        handle(.ended, lossReason: error)
     }
 
     // MARK: reading
@@ -183,10 +184,10 @@ final class WebSocketDriver: UpgradeHandler {
                 case .close(let closure):
                     // The pong must precede the close frame of the answer, after which nothing may be sent.
                     answerPing()
-                    handle(.received(closure), nil)
+                    handle(.received(closure))
                 }
             } catch {
-                handle(.failed(error), nil)
+                handle(.failed(error))
             }
         }
         return .more
@@ -215,6 +216,7 @@ final class WebSocketDriver: UpgradeHandler {
     private func decompress() throws(WebSocketError) -> Demand {
         guard let decompressor, var current = unfinishedMessage.take() else { return .more }
         while true {
+            // Nil means that more of the message is to be decompressed.
             let octets: [UInt8]?
             do throws(CodingError) {
                 octets = try decompressor.resume(&current.message, limit: codec.messageLimit)
@@ -233,7 +235,7 @@ final class WebSocketDriver: UpgradeHandler {
     /// Continues `decompress` in the loop's next turn.
     private func continueDecompressing() {
         guard !isClosed else { return }
-        do throws(WebSocketError) { _ = try decompress() } catch { return handle(.failed(error), nil) }
+        do throws(WebSocketError) { _ = try decompress() } catch { return handle(.failed(error)) }
         // This does nothing if the owner has demanded a pause, or if the message is still unfinished.
         readUnreadBytes()
     }
@@ -272,14 +274,14 @@ final class WebSocketDriver: UpgradeHandler {
     }
 
     /// Passes an event of the closing handshake to the codec, and performs the actions that the codec returns. If the connection
-    /// was lost, `error` gives the reason.
-    private func handle(_ event: WebSocketClosing.Event, _ error: TransportError?) {
+    /// was lost, `lossReason` is its error; otherwise nil.
+    private func handle(_ event: WebSocketClosing.Event, lossReason: TransportError? = nil) {
         var output: [UInt8] = []
         let actions = codec.close(event, mask: .random(), into: &output)
         if !output.isEmpty { write(output) }
         switch actions.timer {
         case .keep: break
-        case .start: wire.startTimer { [weak self] in self?.handle(.timedOut, nil) }
+        case .start: wire.startTimer { [weak self] in self?.handle(.timedOut) }
         case .cancel: wire.cancelTimer()
         }
         switch actions.connection {
@@ -288,7 +290,7 @@ final class WebSocketDriver: UpgradeHandler {
             if hasBufferedOutput { closesWhenDrained = true } else { end() }
         case .close: end()
         }
-        if let outcome = actions.outcome { owner.webSocketEnded(outcome, error) }
+        if let outcome = actions.outcome { owner.webSocketEnded(outcome, lossReason) }
     }
 
     /// Closes the connection, and discards the unread bytes.

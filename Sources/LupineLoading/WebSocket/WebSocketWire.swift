@@ -4,14 +4,14 @@ import LupineTransport
 
 /// The connection of a WebSocket after the opening handshake, with one timer. Must be used on its event loop.
 protocol WebSocketWire: AnyObject {
-    /// Sends bytes. Returns how many bytes the wire has buffered because the kernel has not accepted them; nil if sending has
-    /// failed, in which case the connection is about to end. Calls no handler before it returns.
+    /// Sends bytes. Returns how many bytes the wire has buffered because the kernel has not accepted them. Returns nil if sending
+    /// has failed; the connection is then about to end. Calls no handler before it returns.
     func send(_ bytes: [UInt8]) -> Int?
     /// Whether the current turn of the loop, its pass over its connections and jobs, has taken so long that work should wait for
     /// the next one.
     var isLate: Bool { get }
-    /// Runs a step in the loop's next turn.
-    func runInNextTurn(_ step: @escaping () -> Void)
+    /// Runs `work` in the loop's next turn.
+    func runInNextTurn(_ work: @escaping () -> Void)
     /// Resumes reading after a `.pause`.
     func resume()
     /// Closes the connection immediately. Its handler is not called again.
@@ -39,7 +39,7 @@ final class UpgradedWire: WebSocketWire {
     func send(_ bytes: [UInt8]) -> Int? { connection.send(bytes) }
     func resume() { connection.resume() }
     var isLate: Bool { connection.loop.isLate }
-    func runInNextTurn(_ step: @escaping () -> Void) { connection.loop.executeOnLoop(step) }
+    func runInNextTurn(_ work: @escaping () -> Void) { connection.loop.executeOnLoop(work) }
 
     func close() {
         cancelTimer()

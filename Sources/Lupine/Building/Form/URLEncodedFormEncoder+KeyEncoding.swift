@@ -46,9 +46,11 @@ extension URLEncodedFormEncoder {
             while let uppercase = characters[searchStart...].firstIndex(where: \.isUppercase) {
                 words.append(characters[start..<uppercase])
                 guard let lowercase = characters[uppercase...].firstIndex(where: \.isLowercase) else {
+                    // The rest of the key is one word.
                     start = uppercase
                     break
                 }
+                // The next word starts at the character before the lower-case letter; the rest of the run is a word of its own.
                 start = lowercase - 1
                 if uppercase < start { words.append(characters[uppercase..<start]) }
                 searchStart = lowercase + 1

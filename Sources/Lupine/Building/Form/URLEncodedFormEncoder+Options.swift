@@ -42,9 +42,9 @@ extension URLEncodedFormEncoder {
 
     /// Defines how `Data` is written.
     public enum DataEncoding {
-        /// As `Data` encodes itself: an array of numbers.
+        /// Lets `Data` encode itself, as an array of numbers.
         case deferredToData
-        /// In Base64.
+        /// Writes Base64.
         case base64
         /// Writes the result of a closure.
         case custom((Data) throws -> String)
@@ -61,13 +61,13 @@ extension URLEncodedFormEncoder {
 
     /// Defines how a date is written.
     public enum DateEncoding {
-        /// As `Date` encodes itself: seconds since 2001.
+        /// Lets `Date` encode itself, as seconds since 2001.
         case deferredToDate
-        /// Seconds since 1970.
+        /// Writes seconds since 1970.
         case secondsSince1970
-        /// Milliseconds since 1970.
+        /// Writes milliseconds since 1970.
         case millisecondsSince1970
-        /// In the format of ISO 8601 and RFC 3339, in UTC and whole seconds.
+        /// Writes the format of ISO 8601 and RFC 3339, in UTC and whole seconds.
         case iso8601
         /// Writes the result of a formatter.
         case formatted(DateFormatter)
@@ -107,9 +107,9 @@ extension URLEncodedFormEncoder {
     public struct NilEncoding: Sendable {
         /// Omits the key.
         public static let dropKey = NilEncoding { nil }
-        /// As an empty value: `key=`.
+        /// Writes an empty value: `key=`.
         public static let dropValue = NilEncoding { "" }
-        /// As the word `null`.
+        /// Writes the word `null`.
         public static let null = NilEncoding { "null" }
 
         private let encoding: @Sendable () -> String?

@@ -64,7 +64,7 @@ public final class URLEncodedFormEncoder {
         return try URLEncodedFormSerializer(options: self).serialize(tree.root)
     }
 
-    /// Returns the form as bytes. Throws as the other `encode(_:)` does.
+    /// Returns the form as bytes. Throws the errors of the method that returns text.
     public func encode(_ value: any Encodable) throws -> Data {
         let text: String = try encode(value)
         return Data(text.utf8)

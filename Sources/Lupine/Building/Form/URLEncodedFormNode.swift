@@ -30,6 +30,7 @@ enum URLEncodedFormNode {
             keys.append(key)
             nodes.append(node)
             if keys.count > Self.linearSearchLimit {
+                // When the limit is exceeded for the first time, all keys are entered.
                 if positions.isEmpty {
                     positions = Dictionary(uniqueKeysWithValues: zip(keys, keys.indices))
                 } else {

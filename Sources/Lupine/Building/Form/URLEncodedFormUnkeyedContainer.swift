@@ -38,7 +38,7 @@ struct URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
         nextElementEncoder().unkeyedContainer()
     }
 
-    /// Returns the array's own encoder: a superclass writes to the position of the array. It counts as one element.
+    /// Returns the array's own encoder: a superclass writes to the position of the array. The superclass counts as one element.
     mutating func superEncoder() -> any Encoder {
         count += 1
         return encoder

@@ -5,13 +5,15 @@ import Foundation
 /// Finds the media type of a file by its file name extension.
 ///
 /// The content of the file is not examined. The built-in table is searched first, so that common types are the same on every
-/// machine. Extensions that it does not contain are looked up in the system's table, if there is one. The functions can be called
-/// on any thread. The tables are read when they are first needed.
+/// machine. Extensions that this table does not contain are looked up in the system's table, if there is one. The functions can
+/// be called on any thread. The tables are read when they are first needed.
 struct MIMETypeTable: Sendable {
     /// The type of a file whose extension is unknown (RFC 2046 §4.5.1).
     static let typeOfUnknownExtension = "application/octet-stream"
 
+    /// The table in `MIMETypeTable+BuiltIn.swift`.
     private static let builtIn = MIMETypeTable(lines: builtInLines)
+    /// The table of the system; empty if it has none.
     private static let system = MIMETypeTable(path: "/etc/mime.types")
     /// The maximum size in bytes of a table in a file: 4 MiB.
     private static let maximumFileSize = 4 << 20

@@ -111,6 +111,7 @@ open class MultipartFormData {
         var encoded = Data()
         for part in parts {
             encoded.append(delimiterAndHeaders(of: part))
+            // Bytes after `length` are counted, but not appended, so that a part that is too long fails below.
             let readCount = try part.read(upTo: .max, stoppingAfter: part.length) {
                 encoded.append(contentsOf: $0)
             }
@@ -137,6 +138,7 @@ open class MultipartFormData {
 
     private func write(to fileURL: URL, isPrivate: Bool) throws {
         if let failure { throw failure }
+        // The order of these two checks decides the error for a URL that is not a file URL. It is that of Alamofire.
         guard !fileManager.fileExists(atPath: fileURL.path) else {
             throw AFError.multipartEncodingFailed(reason: .outputStreamFileAlreadyExists(at: fileURL))
         }
@@ -163,6 +165,7 @@ open class MultipartFormData {
     /// files can be read again.
     func rewind() throws {
         for part in parts where !part.rewind() {
+            // 0 bytes can be read again: a stream that was read is at its end, and a file that is gone has none.
             throw AFError.multipartEncodingFailed(
                 reason: .inputStreamReadFailed(
                     error: AFError.UnexpectedInputStreamLength(bytesExpected: part.length, bytesRead: 0)))

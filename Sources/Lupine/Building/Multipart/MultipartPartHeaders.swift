@@ -2,10 +2,10 @@
 
 /// The header lines of a part of a multipart form.
 ///
-/// Names of fields and files come from users. They are written as browsers write them (WHATWG HTML, "multipart/form-data encoding
-/// algorithm"): in UTF-8, with a quotation mark, a carriage return and a line feed as `%22`, `%0D` and `%0A`. No name can
-/// therefore end its quoted string or its line and add headers or a body. This deviates from rule E-7.2.2, which leaves these
-/// three characters unescaped. In other values and in header names, CR, LF and NUL become spaces (RFC 9110 §5.5).
+/// Names of fields and files come from users. They are written as browsers write them, in UTF-8 (WHATWG HTML,
+/// "multipart/form-data encoding algorithm"). A quotation mark, a carriage return and a line feed become `%22`, `%0D` and `%0A`.
+/// No name can therefore end its quoted string or its line and add headers or a body. This deviates from rule E-7.2.2, which
+/// leaves these three characters unescaped. In other values and in header names, CR, LF and NUL become spaces (RFC 9110 §5.5).
 struct MultipartPartHeaders {
     /// The header lines, each with CRLF at its end.
     let text: String

@@ -5,8 +5,8 @@ public import LupineLoading
 
 /// Writes a value as JSON into the body, for every method.
 ///
-/// Can be used on any thread, as long as nothing changes its `JSONEncoder`. The class is `@unchecked Sendable` because it can be
-/// subclassed; its only stored property is a constant.
+/// Can be used on any thread, as long as nothing changes its `JSONEncoder`. The class is `@unchecked Sendable` because the
+/// compiler cannot verify an open class; its only stored property is a constant.
 open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// An encoder that writes JSON on one line, keys in no particular order.
     public static var `default`: JSONParameterEncoder { JSONParameterEncoder() }
@@ -35,6 +35,7 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
             }
             request.httpBody = body
         } catch {
+            // As in Alamofire, the error is that of `JSONEncoding`, and not `parameterEncoderFailed`.
             throw AFError.parameterEncodingFailed(reason: .jsonEncodingFailed(error: error))
         }
         return request

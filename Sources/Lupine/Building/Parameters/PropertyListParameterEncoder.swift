@@ -5,8 +5,8 @@ public import LupineLoading
 
 /// Writes a value as a property list into the body, for every method.
 ///
-/// Can be used on any thread, as long as nothing changes its `PropertyListEncoder`. The class is `@unchecked Sendable` because it
-/// can be subclassed; its only stored property is a constant.
+/// Can be used on any thread, as long as nothing changes its `PropertyListEncoder`. The class is `@unchecked Sendable` because
+/// the compiler cannot verify an open class; its only stored property is a constant.
 open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// An encoder that writes XML, the default of `PropertyListEncoding`.
     public static var `default`: PropertyListParameterEncoder { PropertyListParameterEncoder() }

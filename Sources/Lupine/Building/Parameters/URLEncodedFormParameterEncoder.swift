@@ -6,16 +6,16 @@ public import LupineLoading
 /// Writes a value as a URL-encoded form: into the query of a GET, HEAD or DELETE request, into the body of every other
 /// one.
 ///
-/// Can be used on any thread. The class is `@unchecked Sendable` because it can be subclassed. It stores only constants. The
-/// program must not change the encoder after it was passed to the initializer.
+/// Can be used on any thread. The class is `@unchecked Sendable` because the compiler cannot verify an open class. It stores
+/// only constants. The program must not change the encoder after it was passed to the initializer.
 open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// The part of a request that the form is written into.
     public enum Destination: Sendable {
-        /// Into the query for GET, HEAD and DELETE, into the body for all other methods.
+        /// The query for GET, HEAD and DELETE, the body for all other methods.
         case methodDependent
-        /// Into the query, after the existing one.
+        /// The query, after the pairs that it already has.
         case queryString
-        /// Into the body.
+        /// The body.
         case httpBody
 
         /// Whether parameters of a request with this method are written into the query.
@@ -54,6 +54,7 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
         guard let method = request.httpMethod else {
             throw Self.missingComponent(.httpMethod(rawValue: "nil"))
         }
+        // As in Alamofire, the form goes into the body if the URL cannot be split into components.
         let components =
             destination.encodesInQuery(method)
             ? URLComponents(url: url, resolvingAgainstBaseURL: true) : nil

@@ -11,11 +11,11 @@ public import LupineLoading
 public struct URLEncoding: ParameterEncoding {
     /// The part of a request that the pairs are written into.
     public enum Destination: Sendable {
-        /// Into the query for GET, HEAD and DELETE, into the body for all other methods.
+        /// The query for GET, HEAD and DELETE, the body for all other methods.
         case methodDependent
-        /// Into the query, after the existing one.
+        /// The query, after the pairs that it already has.
         case queryString
-        /// Into the body.
+        /// The body.
         case httpBody
 
         /// Whether parameters of a request with this method are written into the query.

@@ -3,7 +3,7 @@
 public import LupineLoading
 
 /// Trusts a server that all of its evaluators trust. They run in order on the same trust object. The policies and anchors that
-/// one evaluator sets on it apply to the next one too, unless that one sets others.
+/// one evaluator sets on it apply to the next evaluator too, unless it sets its own.
 public final class CompositeTrustEvaluator: ServerTrustEvaluating {
     private let evaluators: [any ServerTrustEvaluating]
 
