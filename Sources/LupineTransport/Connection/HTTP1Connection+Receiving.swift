@@ -186,6 +186,7 @@ extension HTTP1Connection {
         switch current?.exchange.sink.inputExhausted() {
         case .more, nil: break
         case .pause: pause()
+        // The result is not needed: no bytes of this read wait to be handled.
         case .enough: _ = endDelivery()
         }
     }
@@ -290,6 +291,7 @@ extension HTTP1Connection {
         switch demand {
         case .more: return machine.state != .closed
         case .pause:
+            // The sink may have cancelled the exchange.
             guard current?.exchange === exchange else { return false }
             pause()
             return false
@@ -331,7 +333,9 @@ extension HTTP1Connection {
         perform(machine.handle(.enough(remainder: isWorthReading ? .short : .long)), .success(Fields()))
         guard isDraining else { return false }
         splice = nil
-        drainTimer = loop.schedule(at: loop.now + Self.endDelay, self, tag: TimerTag.drain.rawValue)
+        // When the timer fires, `drainTimeEnded` ends the exchange. The connection then waits for the remainder for `drainTimeout`.
+        let exchangeEnd = loop.now + Self.exchangeEndDelay
+        drainTimer = loop.schedule(at: exchangeEnd, self, tag: TimerTag.drain.rawValue)
         return true
     }
 

@@ -8,6 +8,7 @@ extension HTTP1Connection {
     /// Whether the request, or the protocol after an upgrade, may still send bytes.
     var isSending: Bool {
         switch machine.state {
+        // While content waits for `100 Continue`, the head is still to be sent.
         case .exchanging(.sending, _), .exchanging(.awaitingContinue, _):
             !(current?.hasStoppedSending ?? false)
         case .exchanging(.sent, _), .idle, .skipping, .draining, .closed: false
@@ -200,7 +201,7 @@ extension HTTP1Connection {
         }
         switch outcome {
         case .bytes(let count):
-            recordSent(file, to: position, remaining: remaining - Int64(count), count)
+            recordSent(file, nextOffset: position, remaining: remaining - Int64(count), count)
             return true
         case .wouldBlock:
             mayWrite = false
@@ -210,10 +211,10 @@ extension HTTP1Connection {
         }
     }
 
-    /// Records that the kernel has accepted `count` bytes of a file; `remaining` bytes from `offset` on are still to be sent.
-    private func recordSent(_ file: FileSource, to offset: Int64, remaining: Int64, _ count: Int) {
+    /// Records that the kernel has accepted `count` bytes of a file; `remaining` bytes from `nextOffset` on are still to be sent.
+    private func recordSent(_ file: FileSource, nextOffset: Int64, remaining: Int64, _ count: Int) {
         feed.contentOctetsSent += Int64(count)
-        feed.state = remaining == 0 ? .done : .file(file, offset: offset, remaining: remaining)
+        feed.state = remaining == 0 ? .done : .file(file, offset: nextOffset, remaining: remaining)
         recordWritten(content: Int64(count))
     }
 
@@ -245,13 +246,14 @@ extension HTTP1Connection {
         guard case .bytes(let readCount) = filled else { throw file.tooShort }
         let outcome: WriteOutcome
         do throws(ChannelFailure) {
+            // Without framing (`[]` from its index 0): `writeNext` has sent the framing before the file.
             outcome = try channel.send([], from: 0, buffer.span.extracting(first: readCount))
         } catch { throw error.transportError(host: route.host, port: route.port) }
         guard case .bytes(let count) = outcome else {
             mayWrite = false
             return false
         }
-        recordSent(file, to: offset + Int64(count), remaining: remaining - Int64(count), count)
+        recordSent(file, nextOffset: offset + Int64(count), remaining: remaining - Int64(count), count)
         // After a partial write the socket's buffer is full; the loop reports when the socket is writable.
         if count < readCount, channel.isTransparent { mayWrite = false }
         return mayWrite
@@ -262,7 +264,8 @@ extension HTTP1Connection {
         let bound = LoopBound(self, on: loop)
         let exchange = current?.exchange
         source.next { [loop] piece in
-            // In a loop job, and never synchronously: a source that always has data would otherwise grow the stack.
+            // In a loop job, and never synchronously: a source that always has data would otherwise grow the stack. If the loop
+            // has ended and accepts no job, the exchange has ended too.
             _ = loop.execute { bound.value.sourceReplied(piece, for: exchange) }
         }
     }

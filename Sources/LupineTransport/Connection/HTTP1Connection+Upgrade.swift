@@ -88,7 +88,7 @@ extension HTTP1Connection {
     func upgradedPeerClosed(_ error: TransportError?) {
         guard error == nil, !isDrained else { return endUpgrade(error) }
         upgrade?.acceptsBytes = false
-        upgrade?.pendingEnd = Upgrade.End(error: error)
+        upgrade?.pendingEnd = Upgrade.End(error: nil)
         write()
     }
 
@@ -116,7 +116,7 @@ extension HTTP1Connection {
     func closeUpgraded() {
         guard machine.state == .upgraded else { return }
         upgrade?.endpoint = nil
-        // The result is not used: the exchange ended with the upgrade.
+        // The error is not used: the exchange ended with the upgrade.
         perform(machine.handle(.close), .failure(.cancelled))
     }
 
@@ -124,7 +124,7 @@ extension HTTP1Connection {
     func endUpgrade(_ error: TransportError?) {
         let handler = upgrade?.endpoint?.handler
         upgrade?.endpoint = nil
-        // The result is not used: the exchange ended with the upgrade.
+        // The error is not used: the exchange ended with the upgrade.
         perform(machine.handle(.broken), .failure(error ?? .cancelled))
         handler?.closed(error)
     }

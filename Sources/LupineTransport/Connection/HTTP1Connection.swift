@@ -35,7 +35,7 @@ final class HTTP1Connection: Carrier {
     var continueTimer: EventLoop.TimerToken?
     /// Fires when the rate limit allows more bytes.
     var paceTimer: EventLoop.TimerToken?
-    /// Fires after `endDelay`, then after `drainTimeout`.
+    /// Fires after `exchangeEndDelay`, then after `drainTimeout`.
     var drainTimer: EventLoop.TimerToken?
     /// The transfer of the response's content into a file; nil if the sink receives it.
     var splice: SpliceTransfer?
@@ -102,7 +102,7 @@ final class HTTP1Connection: Carrier {
     static let drainTimeout = Interval.seconds(1)
     /// How long the end of an exchange waits for the remainder: about the time that a new connection takes, plus the delayed
     /// acknowledgement of this kernel, for which a server that sends head and content separately may wait.
-    static let endDelay = Interval.milliseconds(100)
+    static let exchangeEndDelay = Interval.milliseconds(100)
     /// How many times the connection reads, or writes, before it yields to the loop's other connections.
     static let operationsPerTurn = 16
     /// The limit of file octets for one system call. With a fast peer, a longer call would block the loop.
@@ -134,6 +134,7 @@ final class HTTP1Connection: Carrier {
         if machine.state == .idle, mayRead { read() }
         var metrics = initialMetrics(of: exchange)
         do throws(TransportError) {
+            // False if the owner has suspended the exchange, which is then parked.
             guard try exchange.begin(on: LoopBound<Carrier>(self, on: loop), loop: loop, of: pool) else {
                 return decline(exchange)
             }
@@ -143,8 +144,7 @@ final class HTTP1Connection: Carrier {
             pool.replayOrFail(
                 exchange, metrics,
                 idleFailure ?? .http(host: route.host, port: route.port, .truncated(.beforeHead)),
-                requestBegan: false,
-                connectionWasReused: wasUsed)
+                requestBegan: false, connectionWasReused: wasUsed)
             return
         }
         let now = loop.now
@@ -243,7 +243,7 @@ final class HTTP1Connection: Carrier {
         // `endDelivery` expects a response that is being received, not a paused one.
         _ = machine.handle(.resume)
         guard case .exchanging(_, .receiving) = machine.state else { return cancel(exchange, .cancelled) }
-        if endDelivery() { continueReading() }
+        if endDelivery() { continueReading() }  // if the remainder of the response is read
     }
 
     /// Called when the consumer accepts content again.
@@ -331,7 +331,7 @@ final class HTTP1Connection: Carrier {
         pool.connectionClosed(id)
     }
 
-    /// Sends the content that waited for `100 Continue`: the answer has arrived, or has not arrived in time.
+    /// Sends the content that waited for `100 Continue`, which has arrived or has not arrived in time.
     func releaseContent() {
         guard machine.handle(.release).releasesContent, let exchange = current?.exchange else { return }
         cancelContinueTimer()
@@ -422,7 +422,7 @@ final class HTTP1Connection: Carrier {
         deadlineTimer = (loop.schedule(at: next, self, tag: TimerTag.deadline.rawValue), next)
     }
 
-    /// Called when the remainder of a skipped response has not arrived within `endDelay`, or later within `drainTimeout`.
+    /// Called when the remainder of a skipped response has not arrived within `exchangeEndDelay`, or later within `drainTimeout`.
     private func drainTimeEnded() {
         guard isDraining else { return }
         if machine.state == .draining {
@@ -445,7 +445,7 @@ extension HTTP1Connection: LoopChannel {
         if !readiness.isDisjoint(with: .closed) { peerIsClosing = true }
         let isReadable = !readiness.isDisjoint(with: [.readable, .closed])
         if isReadable { channel.becameReadable(isClosing: peerIsClosing) }
-        // A socket that was writable before reports it again with other events: then there is nothing to continue.
+        // The poller reports a socket that was writable before again, with other events: then there is nothing to continue.
         if readiness.contains(.writable), !mayWrite || channel.hasPendingOutput {
             mayWrite = true
             write()

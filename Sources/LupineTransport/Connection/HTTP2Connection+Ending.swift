@@ -21,6 +21,7 @@ extension HTTP2Connection {
         guard actions.exchange != .keep, isCarrying(stream) else { return }
         if case .failure = result { finishSplice(of: stream) }
         var result = actions.exchange == .succeed ? result.flatMapError { _ in .success(Fields()) } : result
+        // The owner has cancelled the exchange before this end, even if the loop job of the cancellation has not run yet.
         if let error = stream.deferredCancellation { result = .failure(error) }
         remove(stream)
         // `HTTP2Machine` sends RST_STREAM only if a half of the stream is still open.
@@ -36,6 +37,7 @@ extension HTTP2Connection {
 
     /// Ends a stream that the peer has not processed; the pool sends its exchange again, if possible.
     func sendAgain(_ stream: HTTP2Stream, _ error: TransportError) {
+        // The exchange of a tunnel has ended, so only the tunnel's handler is told.
         if stream.tunnel != nil { return fail(stream, error) }
         if let error = stream.deferredCancellation { return fail(stream, error) }
         guard stream.machine.handle(.broken).exchange == .fail else {
@@ -86,6 +88,7 @@ extension HTTP2Connection {
                 tunnel.streamEnded(error)
                 continue
             }
+            // Not `metrics.isReused`: several exchanges may have begun before the connection carried its first response.
             pool.replayOrFail(
                 stream.exchange, stream.metrics, attributed(error, to: stream.exchange),
                 requestBegan: stream.requestBegan, connectionWasReused: stream.isOnUsedConnection)

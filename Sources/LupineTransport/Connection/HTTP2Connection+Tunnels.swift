@@ -9,7 +9,9 @@ extension HTTP2Connection {
     /// exchange until then. If they do not enable extended CONNECT (RFC 8441 §3), ends the exchange.
     func admitWebSocket(_ exchange: Exchange, _ metrics: ExchangeMetrics) -> Bool {
         guard machine.hasPeerSettings else {
-            if exchange.awaitSettings(in: pool) {
+            // False if the exchange was cancelled.
+            let isParked = exchange.awaitSettings(in: pool)
+            if isParked {
                 exchangesAwaitingSettings.append(exchange)
                 decline(exchange)
             } else {
@@ -77,7 +79,7 @@ extension HTTP2Connection {
 
     /// Called when the peer has ended its half of the stream, and all its octets have been delivered. The peer may still read, so
     /// waiting octets are sent before the tunnel ends.
-    func tunnelEnded(_ stream: HTTP2Stream, _ tunnel: HTTP2Tunnel) {
+    func peerEndedTunnel(_ tunnel: HTTP2Tunnel, on stream: HTTP2Stream) {
         tunnel.peerHasEnded = true
         guard life == .open, writeFailure == nil, stream.isSending else { return endTunnel(of: stream) }
         wakeTunnel(stream)
@@ -85,7 +87,7 @@ extension HTTP2Connection {
 
     /// Ends the tunnel in order, after both halves of the stream have ended.
     private func endTunnel(of stream: HTTP2Stream) {
-        // `.broken` ends the machine in any state; the tunnel's handler receives the orderly end.
+        // `.broken` ends the machine in any state; `.success` makes the tunnel's handler receive an orderly end.
         perform(stream.machine.handle(.broken), on: stream, .success(Fields()))
     }
 

@@ -58,7 +58,7 @@ final class HTTP2Connection: Carrier {
     /// The final head of a response, until the next event shows whether its stream ends with it.
     var pendingHead: (stream: HTTP2Stream, head: ResponseHead)?
     /// The octets received since the last event of the machine. If the next event is a head, this is the size of its frames.
-    var headOctets = 0
+    var eventOctets = 0
     /// Streams that have received input since `reportInputExhausted` last called their sinks.
     var streamsWithInput: [HTTP2Stream] = []
     /// Streams whose consumers need no more; reset at the end of the turn.
@@ -166,6 +166,7 @@ final class HTTP2Connection: Carrier {
             settingsTimer = nil
             settingsTimedOut()
         }
+        // Sends the connection preface and the settings, which the machine's output contains from the start.
         writeSoon()
         var bytes: [UInt8] = []
         swap(&bytes, &firstOriginBytes)
@@ -179,6 +180,7 @@ final class HTTP2Connection: Carrier {
         loop.preconditionOnLoop()
         var metrics = initialMetrics(of: exchange)
         do throws(TransportError) {
+            // False if the owner has suspended the exchange, which is then parked.
             guard try exchange.begin(on: LoopBound<Carrier>(self, on: loop), loop: loop, of: pool) else {
                 return decline(exchange)
             }
@@ -195,6 +197,7 @@ final class HTTP2Connection: Carrier {
             openedStream = try openStream(
                 for: exchange, announcement, urgency, expectContinue: waitsForContinue, endsStream: isEmpty)
         } catch { return refuse(exchange, attributed(error, to: exchange), metrics) }
+        // Nil if only another connection can carry the exchange.
         guard let (id, list) = openedStream else { return sendElsewhere(exchange, metrics) }
         metrics.requestStart = loop.now
         metrics.requestHeadBytes = machine.openingOctets
@@ -261,6 +264,7 @@ final class HTTP2Connection: Carrier {
 
     override func skip(_ exchange: Exchange) {
         guard let stream = stream(of: exchange) else { return }
+        // `endDelivery` expects a response that is being received, not a paused one.
         _ = stream.machine.handle(.resume)
         guard case .exchanging(_, .receiving) = stream.machine.state else {
             return cancelStream(stream, .cancelled)
@@ -285,8 +289,10 @@ final class HTTP2Connection: Carrier {
             return
         }
         _ = stream.machine.handle(.resume)
+        // Without a pipe: the machine must first remove the frames around the content.
         if let target = exchange.takeFileTarget() { stream.splice = SpliceTransfer(target, usesPipe: false) }
         updateDeadlines(.readingResumed, of: stream)
+        // The octets that the consumer answered with `.pause` are returned to the windows only now.
         recordConsumed(stream.withheldCredit, of: stream)
         stream.withheldCredit = 0
         writeSoon()
@@ -320,6 +326,7 @@ final class HTTP2Connection: Carrier {
             senders.append(stream, as: urgency)
         }
         stream.urgency = urgency
+        // Nil if the program sets the `Priority` field itself: the peer then receives no update.
         guard stream.sentUrgency != nil else { return }
         reprioritisedStreams.append(stream)
         writeSoon()
@@ -375,12 +382,13 @@ final class HTTP2Connection: Carrier {
 
     override func close() {
         guard life == .open else { return }
-        // Delayed: the exchanges that are ending must end before the pool learns that the connection has closed.
+        // The close is delayed, because exchanges that are ending must end before the pool learns of the close.
         if completionDepth > 0 {
             isClosePending = true
             return
         }
         submitExchangesAwaitingSettings()
+        // Adds a GOAWAY frame to the machine's output; `end` sends it.
         machine.shutDown()
         end(.shutDown)
     }
@@ -474,7 +482,7 @@ extension HTTP2Connection: LoopChannel {
         if !readiness.isDisjoint(with: .closed) { peerIsClosing = true }
         let isReadable = !readiness.isDisjoint(with: [.readable, .closed])
         if isReadable { channel.becameReadable(isClosing: peerIsClosing) }
-        // A socket that was writable before reports it again with other events: then there is nothing to continue.
+        // The poller reports a socket that was writable before again, with other events: then there is nothing to continue.
         if readiness.contains(.writable), !mayWrite || channel.hasPendingOutput {
             mayWrite = true
             write()

@@ -83,7 +83,7 @@ final class HTTP2Tunnel: UpgradedChannel {
         isWriting = false
         guard unsentOctets == 0, !isDrainedCallScheduled else { return }
         isDrainedCallScheduled = true
-        // In a separate loop job: a handler that answers by sending more would otherwise grow the stack.
+        // In a separate loop job: a handler that sends more from `drained` would otherwise grow the stack.
         connection.loop.executeOnLoop {
             self.isDrainedCallScheduled = false
             if self.unsentOctets == 0 { self.handler?.drained() }
