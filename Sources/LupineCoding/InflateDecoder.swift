@@ -119,6 +119,7 @@ struct InflateDecoder: ~Copyable {
         if let first {
             selectWrapping(first, input[0])
             let firstByte: InlineArray<1, UInt8> = [first]
+            // The second byte is not consumed: zlib reads it in the next step.
             return replay(firstByte.span, consumed: 0, into: &output, at: start)
         }
         guard input.count > 1 else {
@@ -144,6 +145,7 @@ struct InflateDecoder: ~Copyable {
     private mutating func replay(
         _ bytes: Span<UInt8>, consumed: Int, into output: inout MutableSpan<UInt8>, at start: Int
     ) -> DecoderStep {
+        // No output uses the room. It is 1, because the room of a step must not be 0.
         var step = stream.step(bytes, into: &output, at: start, room: 1)
         step.consumed = consumed
         return step

@@ -55,7 +55,9 @@ final class Engine: Sendable {
         pooling.dial.tlsHandshakeTimeout = configuration.tlsHandshakeTimeout.map { Interval($0) }
         pooling.dial.tunnelsEverything = configuration.tunnelsThroughProxy
         var tls = configuration.tls
+        // Without the protocols of versions that are not enabled.
         tls.applicationProtocols = configuration.versions.offered(of: tls.applicationProtocols)
+        // Without `h2` in the offer, no origin can choose HTTP/2.
         pooling.dial.versions = tls.applicationProtocols.contains("h2") ? configuration.versions : .http11
         pooling.coalescesConnections = configuration.coalescesConnections
         pooling.parserLimits = configuration.parserLimits
@@ -228,6 +230,7 @@ private final class ClosureSource: ContentSource {
 
         func next() async throws -> [UInt8]? { try await state.withLock { $0.next }?() }
 
+        // The locked block returns the closure, so that the closure is released outside of the lock.
         func releaseClosure() { _ = state.withLock { $0.next.take() } }
     }
 

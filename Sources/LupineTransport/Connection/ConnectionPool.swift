@@ -73,7 +73,9 @@ package final class ConnectionPool: Sendable {
 
     /// Passes an exchange to the machine, which leases a connection to it or queues it.
     private func enqueue(_ exchange: Exchange, needsFresh: Bool) {
+        // A loop of another group has none of this pool's connections, so it cannot be preferred.
         let loop = exchange.loop.flatMap { group.contains($0) ? $0.number : nil }
+        // Not inline: the sink must not be called before the submission returns.
         passToMachine(runsInline: false) { state in
             .submit(
                 state.store(exchange), to: exchange.origin, needsFresh: needsFresh,
@@ -86,7 +88,8 @@ package final class ConnectionPool: Sendable {
     package func submitWebSocket(_ exchange: Exchange, needsFresh: Bool = false) {
         exchange.observation?.reportStart(of: exchange)
         guard let webSocketPool else { return enqueue(exchange, needsFresh: needsFresh) }
-        // No open HTTP/2 connection is fresh, so the other pool gets the exchange.
+        // No open HTTP/2 connection is fresh, so `webSocketPool` gets the exchange. `needsFresh` is false there: a connection that
+        // has become a WebSocket never returns to its pool.
         if needsFresh { return webSocketPool.enqueue(exchange, needsFresh: false) }
         passToMachine(runsInline: false) { state in
             .submitWebSocket(state.store(exchange), to: exchange.origin)
@@ -109,7 +112,9 @@ package final class ConnectionPool: Sendable {
     private func claim(_ connection: ConnectionID) -> PeerClaim {
         passToMachine { _ in .claim(connection) }
         guard let exchange = state.withLock({ $0.claimant(of: connection) }) else { return .abandoned }
-        if exchange.markClaimed(in: self, by: connection) { return .claimed(exchange.options.verifier) }
+        // False if the exchange was cancelled meanwhile: the dial is then abandoned.
+        let isClaimed = exchange.markClaimed(in: self, by: connection)
+        if isClaimed { return .claimed(exchange.options.verifier) }
         cancelClaim(connection)
         return .abandoned
     }
@@ -133,6 +138,7 @@ package final class ConnectionPool: Sendable {
         // A peer that has not processed the request may have reached its limit of concurrent requests: the same connection may
         // serve the exchange soon. Only the last attempt needs a connection that has carried nothing.
         let needsFresh = !isUnprocessed || exchange.replays + 1 == ReplayRule.replayLimit
+        // `park` returns false if the exchange was cancelled or has ended.
         guard ReplayRule.mayReplay(attempt), exchange.park(in: self, needsFresh: needsFresh) else {
             return exchange.end(.failure(exchange.cancellation ?? error), metrics)
         }
@@ -215,6 +221,7 @@ package final class ConnectionPool: Sendable {
     ) {
         switch outcome {
         case .success(let dialed):
+            // Never nil: only this call takes the channel of a dial.
             guard let channel = dialed.takeChannel() else { return dialFailed(id, .shutDown) }
             let connection = makeCarrier(over: channel, dialed, id, on: loop)
             let phase = PoolState.Phase.open(loop, LoopBound(connection, on: loop))
@@ -324,9 +331,9 @@ package final class ConnectionPool: Sendable {
             let isAccepted = loop.execute { connection.value.run(exchange) }
             if !isAccepted { end(exchange, .shutDown) }
         case .wait(let exchange, let waiter, let submission, let priority):
-            guard exchange.markWaiting(in: self, as: waiter, submission: submission) else {
-                return cancel(waiter)
-            }
+            // False if the exchange was cancelled before it was marked.
+            let isMarked = exchange.markWaiting(in: self, as: waiter, submission: submission)
+            guard isMarked else { return cancel(waiter) }
             // While the exchange was not marked as waiting, the setter of `priority` did not pass a new value to the pool.
             if let priority, priority != exchange.priority { reprioritise(waiter, of: exchange) }
             if exchange.hasWaitTimeouts {
@@ -397,6 +404,7 @@ package final class ConnectionPool: Sendable {
             sending: Dialer(progress, configuration: configuration.dial, resolver: resolver, loop: loop),
             to: loop)
         let isWanted = state.withLock { $0.replace(id, with: .dialing(loop, dialer)) }
+        // No exchange receives this error: the machine ignores the end of a dial that it has abandoned.
         guard isWanted else { return dialFailed(id, .shutDown) }
         let isAccepted = loop.execute {
             dialer.value.start(

@@ -131,6 +131,7 @@ package final class Exchange: Sendable {
         // The connection is already handling an earlier cancellation.
         case .running(_, _, cancelled: _?): break
         case .running(let loop, let connection, cancelled: nil):
+            // A loop that has ended accepts no job, and has ended its exchanges. The same holds for the calls below.
             _ = loop.executeInline { connection.value.cancel(self, error) }
         }
     }
@@ -169,8 +170,8 @@ package final class Exchange: Sendable {
         _ = loop.execute { connection.value.resume(self) }
     }
 
-    /// Like `resume`, but resumes before it returns when called on the exchange's loop. Must not be called from inside one of the
-    /// sink's calls.
+    /// Like `resume`, but if it is called on the exchange's loop, resumes before it returns. Must not be called from inside a call
+    /// of the sink.
     package func resumeNow() {
         guard case .running(let loop, let connection, _) = life.withLock({ $0 }), loop.isOnLoop else {
             return resume()
@@ -282,6 +283,7 @@ package final class Exchange: Sendable {
                 return (false, nil)
             }
             life = .running(loop, connection, cancelled: nil)
+            // The loop counts its exchanges: other threads may borrow it only while it carries none.
             loop.exchangeBegan()
             return (true, nil)
         }
@@ -330,7 +332,7 @@ package final class Exchange: Sendable {
             return true
         }
         guard isFirst else { return }
-        // Needed after success too: if the response came before the request was complete, the source may still produce content.
+        // Called after success too: if the response came before the request was complete, the source may still produce content.
         content.abandon()
         stopWaitTimeouts()
         observation?.reportEnd(result, metrics)

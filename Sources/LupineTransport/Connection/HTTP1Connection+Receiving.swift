@@ -333,7 +333,7 @@ extension HTTP1Connection {
         perform(machine.handle(.enough(remainder: isWorthReading ? .short : .long)), .success(Fields()))
         guard isDraining else { return false }
         splice = nil
-        // When the timer fires, `drainTimeEnded` ends the exchange. The connection then waits for the remainder for `drainTimeout`.
+        // When the timer fires, `drainTimeEnded` ends the exchange, and waits for the remainder for another `drainTimeout`.
         let exchangeEnd = loop.now + Self.exchangeEndDelay
         drainTimer = loop.schedule(at: exchangeEnd, self, tag: TimerTag.drain.rawValue)
         return true

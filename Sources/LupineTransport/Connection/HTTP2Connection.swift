@@ -187,6 +187,7 @@ final class HTTP2Connection: Carrier {
         } catch { return refuse(exchange, error, metrics) }
         guard life == .open else { return sendElsewhere(exchange, metrics) }
         let isWebSocket = exchange.options.isWebSocket
+        // An exchange that is not admitted has been parked or ended.
         if isWebSocket, !admitWebSocket(exchange, metrics) { return }
         let announcement = exchange.content.announcement
         let isEmpty = !isWebSocket && (announcement == .none || announcement == .known(0))

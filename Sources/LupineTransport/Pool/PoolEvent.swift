@@ -45,10 +45,11 @@ package enum PoolEvent: Sendable {
     case reprioritise(WaiterID, Float)
     /// A waiting exchange was cancelled. Has no effect once the waiter has been served.
     case cancel(WaiterID)
-    /// A dial has opened its connection, which carries `capacity` exchanges at once: one over HTTP/1.1 or if the connection
-    /// serves one exchange only; several over HTTP/2, of which the pool leases as many as the peer last allowed. `newKey` is
-    /// given if the program's decision about the peer has changed the TLS profile, and so the key: the connection carries the
-    /// exchange that it is tied to, and then serves only the new key. `loop` is the loop that it runs on.
+    /// A dial has opened its connection, which runs on `loop` and carries `capacity` exchanges at once. The capacity is 1 over
+    /// HTTP/1.1, and if the connection serves one exchange only. It is larger over HTTP/2; the pool then leases the connection to
+    /// as many exchanges as the peer last allowed. `newKey` is given if the program's decision about the peer has changed the TLS
+    /// profile, and so the key. The connection then carries the exchange that the dial is tied to, and after it serves only the
+    /// new key.
     case connected(ConnectionID, capacity: Int, newKey: Origin? = nil, loop: Int? = nil)
     /// A dial needs the program's decision about its peer. The machine ties the dial to the waiter that it would serve next; that
     /// exchange runs first on the connection. If there is no waiter, the machine abandons the dial.

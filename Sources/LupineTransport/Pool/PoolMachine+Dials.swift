@@ -15,6 +15,7 @@ extension PoolMachine {
             idleLinks.grow()
         }
         slots[Int(index)].assign(to: key)
+        // The result is always `none`: a dial carries no exchange yet.
         _ = slots[Int(index)].handle(.dial(lastWaiter: waiters.lastSequence), at: now, limits: limits)
         if keys[Int(key)].unclaimedDials == 0 { keys[Int(key)].dialsStart = now }
         keys[Int(key)].slotCount += 1
@@ -38,6 +39,7 @@ extension PoolMachine {
         // At least one exchange runs on the connection, even if the peer last announced a limit of 0. If the peer still accepts
         // none, it refuses the stream: the exchange is then sent again or fails, and does not wait for ever.
         let allowed = expectedStreamLimit(of: key).map { max(1, $0) }
+        // The result is not needed: `serve` and `lease` check whether the connection is available.
         _ = slots[Int(index)]
             .handle(.connected(capacity: capacity, allowed: allowed, loop: loop), at: now, limits: limits)
         if let claimant {
@@ -83,6 +85,7 @@ extension PoolMachine {
             return
         }
         let key = slots[Int(index)].key
+        // The result is always `close`. The failed dial has closed its descriptor itself.
         _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
         if dial.claimant == nil { keys[Int(key)].unclaimedDials -= 1 }
         freeSlot(index, of: key)
@@ -141,6 +144,7 @@ extension PoolMachine {
         let key = slots[Int(index)].key
         actions.append(.abandonDial(id(of: index)))
         if slots[Int(index)].claimant == nil { keys[Int(key)].unclaimedDials -= 1 }
+        // The result is always `close`, which the action `abandonDial` includes.
         _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
         freeSlot(index, of: key)
         rebalance(key, at: now, into: &actions)

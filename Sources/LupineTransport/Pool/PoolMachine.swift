@@ -175,6 +175,7 @@ package struct PoolMachine: ~Copyable {
         case .retire(let connection, let carried):
             guard let index = index(of: connection) else { return }
             if let carried {
+                // At least 1: with 0, no exchange could ever run again.
                 keys[Int(slots[Int(index)].key)].exchangesBeforeGoAway = Int32(clamping: max(1, carried))
             }
             retire(index, .notReusable, at: now, into: &actions)
@@ -208,6 +209,7 @@ package struct PoolMachine: ~Copyable {
             while !keys[Int(key)].available.isEmpty {
                 let index = nearest(to: loop, of: key)
                 if slots[Int(index)].isExpired(at: now) {
+                    // Without `rebalance`: this function leases another connection, or calls `rebalance` itself.
                     retire(index, .expired, rebalancing: false, at: now, into: &actions)
                 } else {
                     lease(index, of: key, to: exchange, at: now, into: &actions)
@@ -259,8 +261,11 @@ package struct PoolMachine: ~Copyable {
         case .close:
             if slotLinks.isLinked(index) { slotLinks.remove(index, from: &keys[Int(key)].available) }
             freeSlot(index, of: key, wasRetiring: wasRetiring)
-            actions.append(.close(connection, reuse == .notReusable || wasRetiring ? .notReusable : .expired))
+            let wasUnusable = reuse == .notReusable || wasRetiring
+            actions.append(.close(connection, wasUnusable ? .notReusable : .expired))
         case .available:
+            // If the result is false, `mustYieldToStarved` has moved the starved key to the end of its queue, and
+            // `mustRetireForOthers` may have counted the call.
             let mustClose: Bool
             if slots[Int(index)].isIdle {
                 mustClose = !starvedKeys.isEmpty && mustYieldToStarved(key)
