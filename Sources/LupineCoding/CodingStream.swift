@@ -158,6 +158,7 @@ package final class CodingStream {
                         unread, into: &output, at: total.produced, received: stages[0].consumedCount)
                 }
                 total.produced += progress.produced
+                // The status of `total` is still `needsRoom`.
                 if progress.status == .needsRoom || transferredCount >= Self.maximumTransfer { return total }
                 // A stage that is done also needs the stage before it to run: that stage may still have to read its checksum.
                 let refill = try buffer.refill { span throws(CodingError) in

@@ -74,6 +74,7 @@ final class Engine: Sendable {
         anonymousTLS.identity = nil
         self.anonymousTLS = anonymousTLS
         var proxyTLS = configuration.tls
+        // The client certificate is for origins, not for proxies.
         proxyTLS.identity = nil
         // Connections to proxies use HTTP/1.1.
         proxyTLS.applicationProtocols.removeAll { $0 == "h2" }
@@ -132,6 +133,7 @@ final class Engine: Sendable {
         let scheme: Origin.Scheme = url.scheme == .https ? .https : .http
         let proxy =
             url.scheme == .httpUnix ? nil : proxies.proxy(for: scheme, host: url.host, port: url.port)
+        // An IPv6 address with a zone is valid only on one interface, so the zone is part of the host.
         let origin = Origin(
             scheme: scheme, host: url.zone.map { url.host + "%" + $0 } ?? url.host, port: url.port,
             unixPath: url.unixPath, proxy: proxy,

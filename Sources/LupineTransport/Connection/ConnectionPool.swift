@@ -88,8 +88,8 @@ package final class ConnectionPool: Sendable {
     package func submitWebSocket(_ exchange: Exchange, needsFresh: Bool = false) {
         exchange.observation?.reportStart(of: exchange)
         guard let webSocketPool else { return enqueue(exchange, needsFresh: needsFresh) }
-        // No open HTTP/2 connection is fresh, so `webSocketPool` gets the exchange. `needsFresh` is false there: a connection that
-        // has become a WebSocket never returns to its pool.
+        // No open HTTP/2 connection is fresh, so `webSocketPool` gets the exchange. `needsFresh` is false there: a connection
+        // that has become a WebSocket never returns to its pool.
         if needsFresh { return webSocketPool.enqueue(exchange, needsFresh: false) }
         passToMachine(runsInline: false) { state in
             .submitWebSocket(state.store(exchange), to: exchange.origin)
@@ -270,6 +270,7 @@ package final class ConnectionPool: Sendable {
     /// Shuts the pool down: exchanges that wait or run fail with `shutDown`, and connections close. `whenDone` is called on an
     /// arbitrary thread once the last connection is gone.
     package func shutDown(_ whenDone: @escaping @Sendable () -> Void = {}) {
+        // Fails the waiting exchanges and closes the idle connections. The loop below ends the others.
         retire(whenDone)
         let phases = state.withLock { $0.phases }
         for phase in phases {

@@ -170,8 +170,8 @@ package final class Exchange: Sendable {
         _ = loop.execute { connection.value.resume(self) }
     }
 
-    /// Like `resume`, but if it is called on the exchange's loop, resumes before it returns. Must not be called from inside a call
-    /// of the sink.
+    /// Like `resume`, but if it is called on the exchange's loop, resumes before it returns. Must not be called from inside a
+    /// call of the sink.
     package func resumeNow() {
         guard case .running(let loop, let connection, _) = life.withLock({ $0 }), loop.isOnLoop else {
             return resume()
@@ -198,6 +198,7 @@ package final class Exchange: Sendable {
             _ = loop.executeInline { connection.value.suspensionChanged(of: self) }
         case .parked(let pool, .suspended):
             if !isSuspended { submitAgain(to: pool) }
+        // The exchange is submitted again when this wait ends; `begin` then checks the flag.
         case .parked(_, .rewinding), .parked(_, .awaitingSettings): break
         }
     }
@@ -401,10 +402,11 @@ package final class Exchange: Sendable {
         case .waiting(let pool, let waiter): progress = pool.dialProgress(for: waiter, to: origin)
         case .claimed(let pool, let connection): progress = pool.dialProgress(of: connection)
         }
-        let dialedSince = waitTimeouts.withLock { waitTimeouts -> Instant in
-            let dialedSince = waitTimeouts.dialedSince ?? now
-            waitTimeouts.dialedSince = progress == nil || isSuspended ? nil : dialedSince
-            return dialedSince
+        let idleStart = waitTimeouts.withLock { waitTimeouts -> Instant in
+            let start = waitTimeouts.dialedSince ?? now
+            // While the idle time does not run, no start is stored: the time begins again with the next dial.
+            waitTimeouts.dialedSince = progress == nil || isSuspended ? nil : start
+            return start
         }
         guard let progress, !isSuspended else {
             // The idle time does not run: other exchanges are ahead, the dial waits for the program's decision, or the exchange
@@ -413,7 +415,7 @@ package final class Exchange: Sendable {
             let nextCheck = now + max(Interval(nanoseconds: idle.nanoseconds / 4), .milliseconds(10))
             return min(nextCheck, next ?? nextCheck)
         }
-        let deadline = max(dialedSince, progress) + idle
+        let deadline = max(idleStart, progress) + idle
         guard deadline > now else {
             cancel(TransportError(host: host, port: port, .idle, after: idle))
             return nil

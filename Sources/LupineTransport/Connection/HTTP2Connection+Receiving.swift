@@ -174,6 +174,7 @@ extension HTTP2Connection {
             notifySettings()
             capacityChanged(settings.maxConcurrentStreams)
             peerSettingsArrived()
+            // The settings may have enlarged the windows of all streams.
             enqueueAll()
         case .settingsAcknowledged: settingsAcknowledged()
         case .windowOpened(let id):

@@ -376,6 +376,7 @@ extension HTTP2Connection {
         let scheme = exchange.origin.scheme == .https ? "https" : "http"
         do throws(HTTPError) {
             let sendsPriority = urgency != .normal && !exchange.head.fields.contains(.priority)
+            // Most heads need no further field, and are encoded without a copy.
             guard expectContinue || sendsPriority || exchange.options.isWebSocket else {
                 return try MessageEncoder.request(exchange.head, scheme: scheme, body: announcement)
             }
