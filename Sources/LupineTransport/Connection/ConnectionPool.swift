@@ -197,6 +197,7 @@ package final class ConnectionPool: Sendable {
                 state.coalescible.candidates(for: origin, at: addresses)
                     .filter { state.machine.mayCoalesce(dial, onto: $0.id) }
             }
+            // Outside of the lock, because `covers` checks every name in the certificate.
             return candidates.first { $0.covers(origin) }
         } coalesce: { [self] candidate in
             passToMachine { _ in .coalesce(dial, onto: candidate.id) }

@@ -13,7 +13,8 @@ extension HTTP1Connection {
         while mayRead, wantsToRead {
             readCount += 1
             // A peer that sends without a pause would otherwise keep the loop in this turn; `isLate` is true after 5 ms.
-            if readCount > Self.operationsPerTurn || readCount > 1 && loop.isLate {
+            let mustYield = readCount > Self.operationsPerTurn || readCount > 1 && loop.isLate
+            if mustYield {
                 yieldReading()
                 return reportInputExhausted()
             }
@@ -59,7 +60,8 @@ extension HTTP1Connection {
             peerClosed()
             return false
         case .bytes(let count):
-            // While the peer is closing, `mayRead` stays true: the next read gets the end of the stream.
+            // A read that does not fill the buffer has emptied a plain socket. While the peer is closing, `mayRead` stays true:
+            // the next read gets the end of the stream.
             if !peerIsClosing, !channel.mayHoldMore(after: count, of: limit) { mayRead = false }
             recordReceived(count)
             handleInput(buffer.span.extracting(first: count))
@@ -344,6 +346,7 @@ extension HTTP1Connection {
         // Bytes after a response belong to no request. A peer that sends them gets no further request on this connection.
         // A connection on which the exchange's own client certificate was presented carries no other exchange (U-11.20).
         let mayServeOthers = route.tls?.isBoundToExchange != true
+        // `maySendRequest` is false if the request is incomplete, or if one side has announced the end of the connection.
         let reusable = leftOver == 0 && codec.maySendRequest && !peerIsClosing && mayServeOthers
         perform(machine.handle(.responseEnded(reusable: reusable)), .success(trailers))
     }

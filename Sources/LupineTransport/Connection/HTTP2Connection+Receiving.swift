@@ -14,8 +14,9 @@ extension HTTP2Connection {
         var readCount = 0
         while mayRead, life == .open {
             readCount += 1
-            // A peer that sends without a pause would otherwise keep the loop in this turn.
-            if readCount > Self.operationsPerTurn || readCount > 1 && loop.isLate {
+            // A peer that sends without a pause would otherwise keep the loop in this turn; `isLate` is true after 5 ms.
+            let mustYield = readCount > Self.operationsPerTurn || readCount > 1 && loop.isLate
+            if mustYield {
                 yieldReading()
                 break
             }
@@ -49,7 +50,8 @@ extension HTTP2Connection {
             peerClosed()
         case .bytes(let count):
             lastReceived = loop.now
-            // While the peer is closing, `mayRead` stays true: the next read gets the end of the stream.
+            // A read that does not fill the buffer has emptied a plain socket. While the peer is closing, `mayRead` stays true:
+            // the next read gets the end of the stream.
             if !peerIsClosing, !channel.mayHoldMore(after: count, of: capacity) { mayRead = false }
             handleInput(buffer.span.extracting(first: count))
         }
@@ -179,6 +181,7 @@ extension HTTP2Connection {
         case .settingsAcknowledged: settingsAcknowledged()
         case .windowOpened(let id):
             notifyWindow(of: id)
+            // The connection's window limits all streams.
             if id.isConnection { enqueueAll() } else if let stream = streams[id] { enqueue(stream) }
         case .goAway(let last, let code, _):
             goAwayCode = code

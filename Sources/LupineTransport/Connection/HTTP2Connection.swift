@@ -144,7 +144,7 @@ final class HTTP2Connection: Carrier {
         limits.lists.listOctets = parser.headBytes
         limits.lists.fieldCount = parser.fieldCount
         limits.lists.stringOctets = parser.lineBytes
-        // A head over its limit fails its stream. Only a head that is far over it fails the connection.
+        // A head over its limit fails its stream. Only a head that is far over the limit fails the connection.
         limits.frames.headerBlockOctets = max(limits.frames.headerBlockOctets, 2 * parser.headBytes)
         limits.interimHeads = parser.interimHeads
         return limits

@@ -42,6 +42,7 @@ final class HTTP2Tunnel: UpgradedChannel {
     }
 
     // MARK: the handler's side
+    // `UpgradedConnection` documents what these methods do and return.
 
     func sendUpgraded(_ bytes: [UInt8]) -> Int? {
         guard acceptsOutput else { return nil }
