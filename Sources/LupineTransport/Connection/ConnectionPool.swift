@@ -172,8 +172,8 @@ package final class ConnectionPool: Sendable {
         passToMachine(at: now) { _ in .finished(connection, reuse) }
     }
 
-    /// Called when the connection accepts no further exchanges; those it carries continue. If its peer has rejected some of
-    /// them, `carried` is the number of exchanges that the connection has carried in total.
+    /// Called when the connection accepts no further exchanges; those it carries continue. If its peer has rejected some
+    /// exchanges, `carried` is the number of exchanges that the connection has carried in total.
     func retireConnection(_ connection: ConnectionID, carried: Int? = nil) {
         passToMachine { _ in .retire(connection, carried: carried) }
     }

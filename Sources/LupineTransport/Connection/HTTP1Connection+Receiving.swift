@@ -221,7 +221,7 @@ extension HTTP1Connection {
             _ = exchange.sink.receivedHead(head, framing: framing)
             return true
         }
-        _ = machine.handle(.headReceived)
+        _ = machine.handle(.headReceived)  // needs no action
         if case .exchanging(.sending, _) = machine.state, exchange.options.stopsSendingWhenAnswered {
             // The machine then never receives `.requestSent`, so it closes the connection at the end of the response.
             current?.hasStoppedSending = true
@@ -310,7 +310,7 @@ extension HTTP1Connection {
     /// Stops reading until the sink resumes the exchange.
     func pause() {
         guard case .exchanging(_, .receiving) = machine.state else { return }
-        _ = machine.handle(.pause)
+        _ = machine.handle(.pause)  // needs no action
         current?.deadlines.handle(.readingPaused, at: loop.now)
     }
 

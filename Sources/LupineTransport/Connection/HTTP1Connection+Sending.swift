@@ -195,7 +195,7 @@ extension HTTP1Connection {
         do throws(Errno) {
             outcome = try channel.send(file: file.descriptor, offset: &position, count: limit)
         } catch {
-            // `sendfile` reports these for a file that it cannot read, and never for a socket.
+            // `sendfile` reports these errors for a file that it cannot read, and never for a socket.
             let isFileError = error == .invalidArgument || error == .inputOutput
             throw isFileError ? .file(error) : .connectionLost(host: route.host, port: route.port, error)
         }
@@ -316,7 +316,7 @@ extension HTTP1Connection {
         }
         current?.metrics.requestEnd = loop.now
         current?.deadlines.handle(.sent, at: loop.now)
-        _ = machine.handle(.requestSent)
+        _ = machine.handle(.requestSent)  // needs no action
         return false
     }
 }

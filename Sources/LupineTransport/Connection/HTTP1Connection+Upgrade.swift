@@ -22,7 +22,7 @@ extension HTTP1Connection {
     /// Ends the exchange, and passes the connection to the handler that the sink returns. `bytes` were received after the head.
     func beginUpgrade(_ bytes: Span<UInt8>) {
         guard let ended = current else { return }
-        _ = machine.handle(.upgraded)
+        _ = machine.handle(.upgraded)  // needs no action
         current = nil
         discardExchangeState()
         let upgrade = Upgrade()

@@ -96,7 +96,7 @@ final class HTTP1Connection: Carrier {
     enum TimerTag: Int { case deadline, continueWait, pace, drain }
 
     /// How many octets of an unwanted body the connection reads and discards in order to stay usable; a larger rest closes it.
-    /// Typically these arrive within one round trip.
+    /// Typically so many octets arrive within one round trip.
     static let drainLimit = 64 * 1024
     /// How long the remainder may take to arrive: longer than it takes to open a new connection.
     static let drainTimeout = Interval.seconds(1)
@@ -170,7 +170,7 @@ final class HTTP1Connection: Carrier {
         self.current = current
         responseKeepsAlive = true
         keepAliveHint = KeepAlive()
-        _ = machine.handle(.begin(waitsForContinue ? .awaitingContinue : .sending))
+        _ = machine.handle(.begin(waitsForContinue ? .awaitingContinue : .sending))  // needs no action
         exchange.observation?.reportLease(
             current.metrics, to: exchange.origin, sending: feed.output, at: now)
         exchange.sink.begins(on: loop, over: route.evidence)
@@ -229,7 +229,6 @@ final class HTTP1Connection: Carrier {
 
     // MARK: the end of an exchange
 
-    /// Cancels the exchange with `error`.
     override func cancel(_ exchange: Exchange, _ error: TransportError) {
         // An exchange that has left this connection ends with the error stored in `Exchange.cancellation`.
         guard current?.exchange === exchange else { return }
@@ -243,13 +242,13 @@ final class HTTP1Connection: Carrier {
         // `endDelivery` expects a response that is being received, not a paused one.
         _ = machine.handle(.resume)
         guard case .exchanging(_, .receiving) = machine.state else { return cancel(exchange, .cancelled) }
-        if endDelivery() { continueReading() }  // if the remainder of the response is read
+        let readsRemainder = endDelivery()
+        if readsRemainder { continueReading() }
     }
 
-    /// Called when the consumer accepts content again.
     override func resume(_ exchange: Exchange) {
         guard current?.exchange === exchange, case .exchanging(_, .paused) = machine.state else { return }
-        _ = machine.handle(.resume)
+        _ = machine.handle(.resume)  // needs no action
         if let target = exchange.takeFileTarget(), let framing = current?.bodyFraming {
             beginSplice(target, framing)
         }
@@ -264,7 +263,6 @@ final class HTTP1Connection: Carrier {
     /// Whether the remainder of a response is being read and discarded.
     var isDraining: Bool { machine.state == .skipping || machine.state == .draining }
 
-    /// Called when the exchange's owner has suspended or resumed it.
     override func suspensionChanged(of exchange: Exchange) {
         guard let current, current.exchange === exchange, current.isSuspended != exchange.isSuspended,
             machine.state != .skipping
@@ -333,7 +331,8 @@ final class HTTP1Connection: Carrier {
 
     /// Sends the content that waited for `100 Continue`, which has arrived or has not arrived in time.
     func releaseContent() {
-        guard machine.handle(.release).releasesContent, let exchange = current?.exchange else { return }
+        let actions = machine.handle(.release)
+        guard actions.releasesContent, let exchange = current?.exchange else { return }
         cancelContinueTimer()
         current?.deadlines.handle(.sending, at: loop.now)
         feedContent(exchange.content)

@@ -40,7 +40,8 @@ extension HTTP2Connection {
         // The exchange of a tunnel has ended, so only the tunnel's handler is told.
         if stream.tunnel != nil { return fail(stream, error) }
         if let error = stream.deferredCancellation { return fail(stream, error) }
-        guard stream.machine.handle(.broken).exchange == .fail else {
+        let actions = stream.machine.handle(.broken)
+        guard actions.exchange == .fail else {
             // The consumer needs no more of the response, so the exchange succeeds.
             return perform(.init(exchange: .succeed), on: stream, .failure(error))
         }
@@ -65,7 +66,7 @@ extension HTTP2Connection {
         }
         let brokenStreams = streams.ordered.filter { $0.heldEnd == nil }
         closeSocket(delivering: brokenStreams.count < streams.count)
-        // Before the completions, so that a request started from one of them gets another connection.
+        // Before the completions, so that a request that a completion starts gets another connection.
         pool.retireConnection(id)
         completionDepth += 1
         for stream in brokenStreams where isCarrying(stream) {
@@ -76,7 +77,8 @@ extension HTTP2Connection {
             finishSplice(of: stream)
             // The sink that `finishSplice` calls may have cancelled the exchange.
             guard isCarrying(stream) else { continue }
-            guard stream.machine.handle(.broken).exchange == .fail else {
+            let actions = stream.machine.handle(.broken)
+            guard actions.exchange == .fail else {
                 // The consumer needs no more of the response, so the exchange succeeds.
                 remove(stream)
                 stream.exchange.end(.success(Fields()), stream.metrics)

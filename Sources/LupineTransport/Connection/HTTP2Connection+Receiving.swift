@@ -282,7 +282,7 @@ extension HTTP2Connection {
         if case .length(let length) = framing { stream.expectedLength = length }
         exchange.observation?.reportHead(head, stream.metrics, at: loop.now)
         if let timer = stream.continueTimer.take() { loop.cancel(timer) }
-        _ = stream.machine.handle(.headReceived)
+        _ = stream.machine.handle(.headReceived)  // needs no action
         recordInput(of: stream)
         if case .exchanging(.sending, _) = stream.machine.state, exchange.options.stopsSendingWhenAnswered,
             framing != .handover
@@ -386,7 +386,7 @@ extension HTTP2Connection {
     /// Stops delivering content of the stream until the consumer resumes it.
     private func pause(_ stream: HTTP2Stream) {
         guard case .exchanging(_, .receiving) = stream.machine.state else { return }
-        _ = stream.machine.handle(.pause)
+        _ = stream.machine.handle(.pause)  // needs no action
         updateDeadlines(.readingPaused, of: stream)
     }
 
@@ -394,7 +394,7 @@ extension HTTP2Connection {
     /// input that has been read: most short responses are complete by then, and need no reset.
     func endDelivery(of stream: HTTP2Stream) {
         guard case .exchanging(_, .receiving) = stream.machine.state else { return }
-        _ = stream.machine.handle(.enough)
+        _ = stream.machine.handle(.enough)  // needs no action
         discardHeldContent(of: stream)
         stream.splice = nil
         // The stream has ended, even if by an error: all that the consumer needs has arrived, and no reset is necessary.

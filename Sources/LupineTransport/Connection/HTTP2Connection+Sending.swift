@@ -210,7 +210,7 @@ extension HTTP2Connection {
             case .sending where stream.isEndWritten:
                 stream.metrics.requestEnd = loop.now
                 updateDeadlines(.sent, of: stream)
-                _ = stream.machine.handle(.requestSent)
+                _ = stream.machine.handle(.requestSent)  // needs no action
             case .sending:
                 if case .awaiting = stream.feed.state { updateDeadlines(.sourceDry, of: stream) }
                 stream.tunnel?.outputWasWritten()

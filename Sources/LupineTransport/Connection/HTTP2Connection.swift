@@ -289,7 +289,7 @@ final class HTTP2Connection: Carrier {
         guard let stream = stream(of: exchange), case .exchanging(_, .paused) = stream.machine.state else {
             return
         }
-        _ = stream.machine.handle(.resume)
+        _ = stream.machine.handle(.resume)  // needs no action
         // Without a pipe: the machine must first remove the frames around the content.
         if let target = exchange.takeFileTarget() { stream.splice = SpliceTransfer(target, usesPipe: false) }
         updateDeadlines(.readingResumed, of: stream)

@@ -2,8 +2,8 @@
 
 /// The limits of a pool's connections.
 package struct PoolLimits: Hashable, Sendable {
-    /// The limit of connections of one key, dials included. Browsers and URLSession settled on 6. Multiplexed connections that
-    /// are no longer leased do not count, up to the same number again.
+    /// The limit of connections of one key, dials included. Browsers and URLSession settled on 6. Of the multiplexed
+    /// connections that are no longer leased and still carry exchanges, as many as this limit do not count.
     package var perHost: Int
     /// The limit of connections of all keys together, dials included.
     package var total: Int
@@ -62,7 +62,7 @@ package enum PoolEvent: Sendable {
     case descriptorsExhausted(ConnectionID)
     /// One exchange on the connection has ended.
     case finished(ConnectionID, Reuse)
-    /// The connection accepts no further exchanges; those it carries continue. If its peer has rejected some of them,
+    /// The connection accepts no further exchanges; those it carries continue. If its peer has rejected some exchanges,
     /// `carried` is the number of exchanges that the connection has carried in total.
     case retire(ConnectionID, carried: Int? = nil)
     /// The connection's limit of concurrent exchanges has changed, possibly to 0; running exchanges above the limit continue.

@@ -127,6 +127,7 @@ extension PoolMachine {
         guard let waiter = fresh ?? waiters.popFirst(.any, of: &keys[Int(key)].queue) else {
             return abandonDial(index, at: now, into: &actions)
         }
+        // The result is always `none`: the dial goes on.
         _ = slots[Int(index)].handle(.claim(waiter, needsFresh: fresh != nil), at: now, limits: limits)
         keys[Int(key)].unclaimedDials -= 1
         // Each waiter that shared this dial gets its own, which may need a decision of the program too.
@@ -164,6 +165,7 @@ extension PoolMachine {
             return
         }
         closeAllIdle(.descriptorsExhausted, at: now, into: &actions)
+        // The result is always `none`: the slot stays in the state `dialing`.
         _ = slots[Int(index)].handle(.retryDial, at: now, limits: limits)
         actions.append(.dial(connection, to: origin, loop: record.loop))
     }

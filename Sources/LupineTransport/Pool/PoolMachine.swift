@@ -295,7 +295,8 @@ package struct PoolMachine: ~Copyable {
         // A connection that has carried nothing may serve waiters that need a fresh one.
         let wasUsed = slots[Int(index)].wasUsed
         let room = min(capacity, keys[Int(key)].exchangesBeforeGoAway ?? capacity)
-        if slots[Int(index)].handle(.capacityChanged(room), at: now, limits: limits) == .available {
+        let effect = slots[Int(index)].handle(.capacityChanged(room), at: now, limits: limits)
+        if effect == .available {
             serve(index, of: key, after: wasUsed ? .exchange : .dial, at: now, into: &actions)
         } else {
             updateLists(index, of: key, into: &actions)

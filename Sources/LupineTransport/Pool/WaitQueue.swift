@@ -205,7 +205,7 @@ struct WaiterSlab {
         var next = subqueue.first
         if !precedes(index, next) {
             next = subqueue.last
-            // Ends at the first waiter at the latest, because the new waiter does not precede that one.
+            // The loop ends at the first waiter at the latest: the new waiter does not precede the first one.
             while precedes(index, links.previous(before: next)) { next = links.previous(before: next) }
         }
         links.insert(index, before: next, in: &subqueue)
