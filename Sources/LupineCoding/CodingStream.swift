@@ -148,6 +148,7 @@ package final class CodingStream {
         _ output: inout MutableSpan<UInt8>, from index: Int, _ input: Span<UInt8>
     ) throws(CodingError) -> Progress {
         let stage = stages[index]
+        // Nil, because the first stage itself counts the bytes of the body that have been read.
         guard index > 0 else { return try stage.decode(input, into: &output, at: 0, received: nil) }
         let buffer = buffers[index - 1]
         var total = Progress(consumed: 0, produced: 0, status: .needsRoom)

@@ -9,8 +9,8 @@
 ///
 /// **deflate** (RFC 9110 §8.4.1.2). The name means the zlib format, but some servers send raw deflate. The first two bytes
 /// distinguish them: a zlib header has method 8, a window of at most 32 KiB, and a check that makes the two bytes, as one number,
-/// a multiple of 31. In raw deflate, a first byte with method 8 would begin a stored block with padding that is not zero, which no
-/// encoder writes. Bytes after the end are ignored.
+/// a multiple of 31. In raw deflate, a first byte with method 8 would begin a stored block with padding that is not zero, which
+/// no encoder writes. Bytes after the end are ignored.
 struct InflateDecoder: ~Copyable {
     /// The maximum number of bytes of memory of one decoder: zlib's state (7 KiB) and window (32 KiB), and a margin for the size
     /// headers of ``AccountedBlock``.

@@ -120,6 +120,7 @@ final class Engine: Sendable {
             decodes: configuration.decodesContent, upTo: configuration.expansionLimit,
             host: request.url.host, port: request.url.port)
         let exchange = try makeExchange(for: request, configuration, after: move, as: transfer, sink: sink)
+        // Submits the exchange to the pool, and waits for the head.
         let head = try await sink.head(of: exchange, through: pool)
         return HTTPResponse(head: head, body: ResponseBody(sink), url: request.url)
     }

@@ -34,6 +34,7 @@ package final class RevocationClient: RevocationFetcher {
         do throws(TransportURLError) { url = try TransportURL(query.url) } catch {
             throw .failed("\(error)")
         }
+        // The first request, and one more for each redirect.
         for _ in 0...Self.redirectLimit {
             guard url.scheme == .http else { throw .failed("not an http URL") }
             let answer = try performExchange(for: query, to: url, deadline: deadline)

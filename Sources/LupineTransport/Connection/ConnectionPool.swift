@@ -342,10 +342,10 @@ package final class ConnectionPool: Sendable {
                 let loop = group.next()
                 _ = loop.execute { exchange.runWaitTimeouts(on: loop) }
             }
-        case .dial(let id, let progress, let loop):
-            dial(id, progress, on: loop)
-        case .redial(let id, let progress, let loop):
-            runAfterJobs(on: group.loops[...]) { self.dial(id, progress, on: loop) }
+        case .dial(let id, let progress, let loopNumber):
+            dial(id, progress, on: loopNumber)
+        case .redial(let id, let progress, let loopNumber):
+            runAfterJobs(on: group.loops[...]) { self.dial(id, progress, on: loopNumber) }
         case .abandon(let loop, let dialer):
             _ = loop.execute { dialer.value.cancel(.cancelled) }
         case .close(let loop, let connection):

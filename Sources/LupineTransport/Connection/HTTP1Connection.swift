@@ -361,8 +361,8 @@ final class HTTP1Connection: Carrier {
             end(ended, result)
         case .close:
             closeSocket()
-            // Must come last: when a pool that is shut down loses its last connection, it reports its end, and every exchange
-            // must have ended by then.
+            // The call of the pool must come last: a pool that is shut down reports its end when it loses its last connection,
+            // and every exchange must have ended by then.
             end(ended, result)
             pool.connectionClosed(id)
         }

@@ -97,7 +97,7 @@ extension HTTP2Connection {
         }
         failExchangesAwaitingSettings(error)
         completionDepth -= 1
-        // Must come last: when a pool that is shut down loses its last connection, it reports its end.
+        // Must come last: a pool that is shut down reports its end when it loses its last connection.
         if life == .closed { return pool.connectionClosed(id) }
         closeIfPending()
     }

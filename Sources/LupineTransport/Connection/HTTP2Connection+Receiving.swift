@@ -102,6 +102,7 @@ extension HTTP2Connection {
             do throws(HTTP2ConnectionError) {
                 (event, consumed) = try machine.next(remaining, at: machineTime)
             } catch {
+                // Nil, because no event follows the head.
                 deliverPendingHead(before: nil)
                 return end(http2Error(HTTP2Failure(error)))
             }

@@ -19,6 +19,7 @@ extension HTTP2Connection {
 
     /// Prepares the request's content to be sent, and queues the stream.
     func beginContent(of stream: HTTP2Stream) {
+        // The index 0 and the file's offset: nothing has been sent yet.
         switch stream.exchange.content {
         case .none: stream.feed.state = .done
         case .bytes(let bytes): stream.feed.state = .bytes(bytes, from: 0)

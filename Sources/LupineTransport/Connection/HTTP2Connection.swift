@@ -237,6 +237,7 @@ final class HTTP2Connection: Carrier {
     /// number of streams after the pool leased the connection.
     private func sendElsewhere(_ exchange: Exchange, _ metrics: ExchangeMetrics) {
         let error = attributed(failure ?? http2Error(.refused), to: exchange)
+        // In a separate loop job, as in `refuse`: otherwise a long queue of exchanges could overflow the stack.
         loop.executeOnLoop {
             self.returnToPool()
             self.pool.replayOrFail(

@@ -51,6 +51,7 @@ extension PoolMachine {
             return move(index, from: key, to: newKey, at: now, into: &actions)
         }
         updateExpectation(from: index, of: key, wasClaimed: claimant != nil, at: now)
+        // After a dial, the connection also serves waiters that need a fresh one.
         serve(index, of: key, after: .dial, at: now, into: &actions)
         rebalance(key, at: now, into: &actions)
     }

@@ -207,6 +207,7 @@ package struct PoolMachine: ~Copyable {
         let key = keyIndex(for: origin)
         if !needsFresh {
             while !keys[Int(key)].available.isEmpty {
+                // Preferably a connection that runs on `loop`.
                 let index = nearest(to: loop, of: key)
                 if slots[Int(index)].isExpired(at: now) {
                     // Without `rebalance`: this function leases another connection, or calls `rebalance` itself.
@@ -276,6 +277,7 @@ package struct PoolMachine: ~Copyable {
                 retire(index, .madeRoom, rebalancing: false, at: now, into: &actions)
             } else {
                 let hasNoWaiters = keys[Int(key)].queue.isEmpty
+                // After an exchange, the connection does not serve waiters that need a fresh one.
                 serve(index, of: key, after: .exchange, at: now, into: &actions)
                 // Most exchanges end here: nothing that `rebalance` examines has changed.
                 if hasNoWaiters, starvedKeys.isEmpty { return }
