@@ -265,7 +265,7 @@ private final class ClosureSource: ContentSource {
 
     func abandon() {
         guard let pieceTask = task.withLock({ $0.take() }) else { return }
-        // In another task: `cancel` runs cancellation handlers of the program on the calling thread, which may be a loop's.
+        // This runs in another task: `cancel` calls cancellation handlers of the program on its own thread, here possibly a loop's.
         Task { pieceTask.cancel() }
     }
 }

@@ -75,7 +75,7 @@ package final class ConnectionPool: Sendable {
     private func enqueue(_ exchange: Exchange, needsFresh: Bool) {
         // A loop of another group has none of this pool's connections, so it cannot be preferred.
         let loop = exchange.loop.flatMap { group.contains($0) ? $0.number : nil }
-        // Not inline: the sink must not be called before the submission returns.
+        // The exchange does not begin inline: the sink must not be called before the submission returns.
         passToMachine(runsInline: false) { state in
             .submit(
                 state.store(exchange), to: exchange.origin, needsFresh: needsFresh,
@@ -197,7 +197,7 @@ package final class ConnectionPool: Sendable {
                 state.coalescible.candidates(for: origin, at: addresses)
                     .filter { state.machine.mayCoalesce(dial, onto: $0.id) }
             }
-            // Outside of the lock, because `covers` checks every name in the certificate.
+            // This runs outside of the lock, because `covers` checks every name in the certificate.
             return candidates.first { $0.covers(origin) }
         } coalesce: { [self] candidate in
             passToMachine { _ in .coalesce(dial, onto: candidate.id) }
@@ -271,7 +271,7 @@ package final class ConnectionPool: Sendable {
     /// Shuts the pool down: exchanges that wait or run fail with `shutDown`, and connections close. `whenDone` is called on an
     /// arbitrary thread once the last connection is gone.
     package func shutDown(_ whenDone: @escaping @Sendable () -> Void = {}) {
-        // Fails the waiting exchanges and closes the idle connections. The loop below ends the others.
+        // Fails the waiting exchanges and closes the idle connections. The other connections are aborted below.
         retire(whenDone)
         let phases = state.withLock { $0.phases }
         for phase in phases {

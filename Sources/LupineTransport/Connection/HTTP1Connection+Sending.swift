@@ -76,7 +76,7 @@ extension HTTP1Connection {
         if machine.state == .upgraded { feed.clear() }
         // Forces a read: the poller reports readable input only once, and may have done so already.
         mayRead = true
-        // In a separate loop job: received bytes may be in the middle of being handled.
+        // This runs in a separate loop job: received bytes may be in the middle of being handled.
         let bound = LoopBound(self, on: loop)
         loop.executeOnLoop { bound.value.readRemainingInput() }
     }
@@ -264,8 +264,8 @@ extension HTTP1Connection {
         let bound = LoopBound(self, on: loop)
         let exchange = current?.exchange
         source.next { [loop] piece in
-            // In a loop job, and never synchronously: a source that always has data would otherwise grow the stack. If the loop
-            // has ended and accepts no job, the exchange has ended too.
+            // The reply is handled in a loop job, and never synchronously: a source that always has data would otherwise grow the
+            // stack. If the loop has ended and accepts no job, the exchange has ended too.
             _ = loop.execute { bound.value.sourceReplied(piece, for: exchange) }
         }
     }

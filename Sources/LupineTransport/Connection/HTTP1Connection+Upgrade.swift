@@ -56,7 +56,7 @@ extension HTTP1Connection {
             return
         }
         upgrade.acceptsBytes = true
-        // In a separate loop job: the handler may be inside `received`.
+        // This runs in a separate loop job: the handler may be inside `received`.
         yieldReading()
     }
 

@@ -270,7 +270,7 @@ final class HTTP1Connection: Carrier {
         current.isSuspended.toggle()
         current.deadlines.handle(current.isSuspended ? .suspended : .unsuspended, at: loop.now)
         guard !current.isSuspended else { return }
-        // In a separate loop job: received bytes may be in the middle of being handled.
+        // This runs in a separate loop job: received bytes may be in the middle of being handled.
         let bound = LoopBound(self, on: loop)
         loop.executeOnLoop { bound.value.resumeAfterSuspension(exchange) }
     }
@@ -325,7 +325,7 @@ final class HTTP1Connection: Carrier {
         pool.replayOrFail(
             current.exchange, metrics, error, requestBegan: current.requestBegan,
             connectionWasReused: metrics.isReused)
-        // Must come last: see `perform`.
+        // This must come last: see `perform`.
         pool.connectionClosed(id)
     }
 

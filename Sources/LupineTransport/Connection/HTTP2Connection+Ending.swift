@@ -66,7 +66,7 @@ extension HTTP2Connection {
         }
         let brokenStreams = streams.ordered.filter { $0.heldEnd == nil }
         closeSocket(delivering: brokenStreams.count < streams.count)
-        // Before the completions, so that a request that a completion starts gets another connection.
+        // This comes before the completions, so that a request that a completion starts gets another connection.
         pool.retireConnection(id)
         completionDepth += 1
         for stream in brokenStreams where isCarrying(stream) {
@@ -97,7 +97,7 @@ extension HTTP2Connection {
         }
         failExchangesAwaitingSettings(error)
         completionDepth -= 1
-        // Must come last: a pool that is shut down reports its end when it loses its last connection.
+        // This must come last: a pool that is shut down reports its end when it loses its last connection.
         if life == .closed { return pool.connectionClosed(id) }
         closeIfPending()
     }

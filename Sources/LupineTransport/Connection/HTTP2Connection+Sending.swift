@@ -187,7 +187,7 @@ extension HTTP2Connection {
         writeFailure = error
         // Forces a read: the poller reports readable input only once, and may have done so already.
         mayRead = true
-        // In a separate loop job: received bytes may be in the middle of being handled.
+        // This runs in a separate loop job: received bytes may be in the middle of being handled.
         let bound = LoopBound(self, on: loop)
         loop.executeOnLoop { bound.value.read() }
     }
@@ -415,8 +415,8 @@ extension HTTP2Connection {
     private func requestPiece(from source: any ContentSource, for stream: HTTP2Stream) {
         let bound = LoopBound((self, stream), on: loop)
         source.next { [loop] piece in
-            // In a loop job, and never synchronously: a source that always has data would otherwise grow the stack. If the loop
-            // has ended and accepts no job, the stream has ended too.
+            // The reply is handled in a loop job, and never synchronously: a source that always has data would otherwise grow the
+            // stack. If the loop has ended and accepts no job, the stream has ended too.
             _ = loop.execute {
                 let (connection, stream) = bound.value
                 connection.sourceReplied(piece, for: stream)

@@ -102,7 +102,7 @@ extension HTTP2Connection {
         stream.feed.state = .awaiting(source)
         guard tunnel.peerHasEnded else { return false }
         try endRequest(of: stream)
-        // In a separate loop job: the caller is still collecting output, and the END_STREAM flag must be part of it.
+        // This runs in a separate loop job: the caller is still collecting output, and the END_STREAM flag must be part of it.
         loop.executeOnLoop { [self] in endTunnel(of: stream) }
         return false
     }

@@ -237,7 +237,7 @@ final class HTTP2Connection: Carrier {
     /// number of streams after the pool leased the connection.
     private func sendElsewhere(_ exchange: Exchange, _ metrics: ExchangeMetrics) {
         let error = attributed(failure ?? http2Error(.refused), to: exchange)
-        // In a separate loop job, as in `refuse`: otherwise a long queue of exchanges could overflow the stack.
+        // This runs in a separate loop job, as in `refuse`: otherwise a long queue of exchanges could overflow the stack.
         loop.executeOnLoop {
             self.returnToPool()
             self.pool.replayOrFail(
@@ -276,8 +276,8 @@ final class HTTP2Connection: Carrier {
 
     private func cancelStream(_ stream: HTTP2Stream, _ error: TransportError) {
         guard isBeginning else { return fail(stream, error) }
-        // In a separate loop job: the pool may begin another exchange in place of this one. If the sink cancels each of them, the
-        // stack would grow.
+        // This runs in a separate loop job: the pool may begin another exchange in place of this one. If the sink cancelled each
+        // exchange inline, the stack would grow.
         stream.deferredCancellation = error
         let bound = LoopBound((self, stream), on: loop)
         loop.executeOnLoop {
@@ -291,7 +291,7 @@ final class HTTP2Connection: Carrier {
             return
         }
         _ = stream.machine.handle(.resume)  // needs no action
-        // Without a pipe: the machine must first remove the frames around the content.
+        // No pipe is used: the machine must first remove the frames around the content.
         if let target = exchange.takeFileTarget() { stream.splice = SpliceTransfer(target, usesPipe: false) }
         updateDeadlines(.readingResumed, of: stream)
         // The octets that the consumer answered with `.pause` are returned to the windows only now.
@@ -308,7 +308,7 @@ final class HTTP2Connection: Carrier {
         stream.isSuspended.toggle()
         updateDeadlines(stream.isSuspended ? .suspended : .unsuspended, of: stream)
         guard !stream.isSuspended else { return }
-        // In a separate loop job: the caller may be inside a call of the sink.
+        // This runs in a separate loop job: the caller may be inside a call of the sink.
         let bound = LoopBound((self, stream), on: loop)
         loop.executeOnLoop {
             let (connection, stream) = bound.value

@@ -52,7 +52,7 @@ final class HTTP2Tunnel: UpgradedChannel {
     }
 
     func resumeUpgraded() {
-        // In a separate loop job: the handler may be inside `received`.
+        // This runs in a separate loop job: the handler may be inside `received`.
         connection.loop.executeOnLoop { self.connection.resume(self.stream.exchange) }
     }
 
@@ -84,7 +84,7 @@ final class HTTP2Tunnel: UpgradedChannel {
         isWriting = false
         guard unsentOctets == 0, !isDrainedCallScheduled else { return }
         isDrainedCallScheduled = true
-        // In a separate loop job: a handler that sends more from `drained` would otherwise grow the stack.
+        // This runs in a separate loop job: a handler that sends more from `drained` would otherwise grow the stack.
         connection.loop.executeOnLoop {
             self.isDrainedCallScheduled = false
             if self.unsentOctets == 0 { self.handler?.drained() }

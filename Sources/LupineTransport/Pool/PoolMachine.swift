@@ -210,7 +210,7 @@ package struct PoolMachine: ~Copyable {
                 // Preferably a connection that runs on `loop`.
                 let index = nearest(to: loop, of: key)
                 if slots[Int(index)].isExpired(at: now) {
-                    // Without `rebalance`: this function leases another connection, or calls `rebalance` itself.
+                    // `rebalance` is not called here: this function leases another connection, or calls `rebalance` itself.
                     retire(index, .expired, rebalancing: false, at: now, into: &actions)
                 } else {
                     lease(index, of: key, to: exchange, at: now, into: &actions)
