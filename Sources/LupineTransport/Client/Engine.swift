@@ -17,7 +17,7 @@ final class Engine: Sendable {
     private let revocation: RevocationClient
     private let profiles: TLSProfiles
     private let tls: TLSConfiguration
-    /// The TLS configuration without the client's identity.
+    /// The TLS configuration without the client's identity (a certificate with its key).
     private let anonymousTLS: TLSConfiguration
     /// The TLS profile of requests that have no evaluator of their own.
     private let originProfile: TLSProfile
@@ -100,7 +100,7 @@ final class Engine: Sendable {
 
     // MARK: requests
 
-    /// Returns the identity of a new transfer; nil without observers.
+    /// Returns the identifier of a new transfer, with its cause, for the observers; nil without observers.
     func newTransfer(_ cause: TransferCause) -> TransferIdentity? {
         reporter == nil ? nil : TransferIdentity(cause)
     }
@@ -111,7 +111,7 @@ final class Engine: Sendable {
     ///   - request: The request.
     ///   - configuration: The settings of the client.
     ///   - move: How far redirects have led away from the origin that the program named.
-    ///   - transfer: The identity of the transfer for observers; nil if there are none.
+    ///   - transfer: The identifier of the transfer, with its cause, for the observers; nil without observers.
     func send(
         _ request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove,
         as transfer: TransferIdentity?
@@ -165,8 +165,8 @@ final class Engine: Sendable {
             observation: transfer.flatMap { reporter?.observation(of: $0) }, sink: sink)
     }
 
-    /// Returns the TLS profile for a request. The profile does not contain the client's identity if the origin must not receive
-    /// the identity.
+    /// Returns the TLS profile for a request. The profile does not contain the client's identity (a certificate with its key) if
+    /// the origin must not receive it.
     private func profile(
         for request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove
     ) -> TLSProfile {
@@ -265,7 +265,7 @@ private final class ClosureSource: ContentSource {
 
     func abandon() {
         guard let pieceTask = task.withLock({ $0.take() }) else { return }
-        // This runs in another task: `cancel` calls cancellation handlers of the program on its own thread, here possibly a loop's.
+        // `cancel` is called in another task: it runs cancellation handlers of the program, and this thread may be a loop's.
         Task { pieceTask.cancel() }
     }
 }

@@ -281,6 +281,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
                 decoder.withLock { $0?.pendingInput = pendingInput }
             }
             guard yields else { return demand }
+            // As in `deliver`: a pausing connection does not call `inputExhausted`.
             wakeSoon()
             // Continues in a later loop job, as after a pause.
             if let exchange { resumeReading(exchange) }

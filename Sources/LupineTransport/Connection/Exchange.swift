@@ -19,7 +19,7 @@ package final class Exchange: Sendable {
     package let options: ExchangeOptions
     /// Receives the events of the exchange.
     let sink: any ExchangeSink
-    /// The observer of the exchange's steps; nil if there is none.
+    /// Reports the exchange to the program's transfer observers; nil without observers.
     let observation: TransferObservation?
     /// The loop whose connections the exchange prefers; nil for none.
     let loop: EventLoop?
@@ -84,7 +84,7 @@ package final class Exchange: Sendable {
     ///   - content: The request's content.
     ///   - origin: The destination.
     ///   - options: Further settings of the caller.
-    ///   - observation: The observer of its steps.
+    ///   - observation: Reports the exchange to the program's transfer observers; nil without observers.
     ///   - loop: The loop whose connections it prefers. The default is the loop whose job creates the exchange, as the
     ///     program's task runs there.
     ///   - createdAt: The current time, by the clock of the pool's loops.

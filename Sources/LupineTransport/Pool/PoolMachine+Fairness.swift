@@ -33,8 +33,8 @@ extension PoolMachine {
         removeIfUnused(key)
     }
 
-    /// Dials for the starved keys in turn, while the total limit allows another connection or an idle one can be closed to make
-    /// room.
+    /// Dials for one starved key after the other, while the total limit allows another connection, or while an idle connection
+    /// can be closed to make room.
     mutating func dialForStarved(at now: Instant, into actions: inout [PoolAction]) {
         while !starvedKeys.isEmpty {
             if Int(usedSlotCount) >= limits.total {

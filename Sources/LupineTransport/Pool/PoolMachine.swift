@@ -13,9 +13,9 @@
 /// - A key with more waiters than its dials can serve starts another dial, unless it is at its limit, or the total limit is
 ///   reached and the key is in the queue `starvedKeys`. While a key is in that queue, no connection is idle that could be closed
 ///   for it. If a connection may carry several exchanges, one dial serves several waiters for a while (`PoolMachine+Sharing`).
-/// - Starved keys are served in turn, one dial at a time. If a starved key has no connection, or at least two fewer than another
-///   key, a connection of the other key closes when it is next idle, and the starved key dials in its place. A multiplexed
-///   connection may never become idle. It is then retired: it accepts no further exchange (`mustRetireForOthers`).
+/// - Starved keys are served one after the other, with one dial each time. If a starved key has no connection, or at least two
+///   fewer than another key, a connection of the other key closes when it is next idle, and the starved key dials in its place. A
+///   multiplexed connection may never become idle. It is then retired: it accepts no further exchange (`mustRetireForOthers`).
 /// - A retiring connection counts towards the total limit. Towards its key's limit, retiring connections do not count, up to as
 ///   many as that limit.
 /// - A key may use the connection of another key (`PoolMachine+Coalescing`). Its exchanges on that connection need no dial and
