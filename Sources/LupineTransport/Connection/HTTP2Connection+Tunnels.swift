@@ -73,6 +73,7 @@ extension HTTP2Connection {
 
     /// Queues the stream of a tunnel that has octets to send or must end.
     func wakeTunnel(_ stream: HTTP2Stream) {
+        // In the state `stream`, `appendFrame` gets the next octets from the tunnel.
         if case .awaiting(let source) = stream.feed.state { stream.feed.state = .stream(source) }
         enqueue(stream)
     }
@@ -85,13 +86,14 @@ extension HTTP2Connection {
         wakeTunnel(stream)
     }
 
-    /// Ends the tunnel in order, after both halves of the stream have ended.
+    /// Ends the tunnel in order: the peer has ended its half of the stream, and this end has ended its own or can send no more.
     private func endTunnel(of stream: HTTP2Stream) {
         // `.broken` ends the machine in any state; `.success` makes the tunnel's handler receive an orderly end.
         perform(stream.machine.handle(.broken), on: stream, .success(Fields()))
     }
 
-    /// Moves the tunnel's next octets to the stream's feed. Returns false if there are none.
+    /// Moves the tunnel's next octets to the stream's feed. Returns false if there are none; if the peer has ended its half too,
+    /// the tunnel then ends.
     func refillFeed(of stream: HTTP2Stream, from tunnel: HTTP2Tunnel, _ source: any ContentSource)
         throws(TransportError) -> Bool
     {
