@@ -11,15 +11,15 @@ enum AccountedBlock {
 
     /// Returns a block of `size` bytes; nil if it would exceed the account's limit, or the system has no memory.
     static func allocate(_ account: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {
-        let (bytes, overflow) = size.addingReportingOverflow(headerSize)
+        let (blockSize, overflow) = size.addingReportingOverflow(headerSize)
         guard !overflow, let account = unsafe account?.assumingMemoryBound(to: DecoderMemory.self),
-            unsafe account.pointee.reserve(bytes)
+            unsafe account.pointee.reserve(blockSize)
         else { return nil }
-        guard let block = unsafe malloc(bytes) else {
-            unsafe account.pointee.release(bytes)
+        guard let block = unsafe malloc(blockSize) else {
+            unsafe account.pointee.release(blockSize)
             return nil
         }
-        unsafe block.storeBytes(of: bytes, as: Int.self)
+        unsafe block.storeBytes(of: blockSize, as: Int.self)
         return unsafe block + headerSize
     }
 

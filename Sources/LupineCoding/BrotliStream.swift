@@ -47,6 +47,7 @@ struct BrotliStream: ~Copyable {
             unsafe output.withUnsafeMutableBufferPointer { target in
                 var nextIn = source.baseAddress
                 var nextOut = unsafe target.baseAddress.map { unsafe $0 + start }
+                // The last argument could receive the total size of the output, which is not needed.
                 return unsafe BrotliDecoderDecompressStream(
                     state, &availableIn, &nextIn, &availableOut, &nextOut, nil)
             }

@@ -148,6 +148,7 @@ package final class CodingStream {
         _ output: inout MutableSpan<UInt8>, from index: Int, _ input: Span<UInt8>
     ) throws(CodingError) -> Progress {
         let stage = stages[index]
+        // Nil, because the first stage itself counts the bytes of the body that have been read.
         guard index > 0 else { return try stage.decode(input, into: &output, at: 0, received: nil) }
         let buffer = buffers[index - 1]
         var total = Progress(consumed: 0, produced: 0, status: .needsRoom)
@@ -158,6 +159,7 @@ package final class CodingStream {
                         unread, into: &output, at: total.produced, received: stages[0].consumedCount)
                 }
                 total.produced += progress.produced
+                // The status of `total` is still `needsRoom`.
                 if progress.status == .needsRoom || transferredCount >= Self.maximumTransfer { return total }
                 // A stage that is done also needs the stage before it to run: that stage may still have to read its checksum.
                 let refill = try buffer.refill { span throws(CodingError) in

@@ -5,12 +5,12 @@
 /// **gzip** (RFC 1952). A body is one member or several, whose contents are concatenated (§2.2). zlib reads the headers with all
 /// their flags, and checks header CRC, CRC-32 and length. If the bytes after a member do not begin another member (`1f 8b 08`),
 /// they are ignored up to the end of the body, as in gzip(1) and browsers. Zero padding and a newline at the end are common, and
-/// the checksum has verified the data before them. A body that ends within those three bytes is truncated.
+/// the checksum has verified the data before them. A body that ends within these three bytes of a member is truncated.
 ///
 /// **deflate** (RFC 9110 §8.4.1.2). The name means the zlib format, but some servers send raw deflate. The first two bytes
 /// distinguish them: a zlib header has method 8, a window of at most 32 KiB, and a check that makes the two bytes, as one number,
-/// a multiple of 31. In raw deflate, such a first byte would begin a stored block with padding that is not zero, which no encoder
-/// writes. Bytes after the end are ignored.
+/// a multiple of 31. In raw deflate, a first byte with method 8 would begin a stored block with padding that is not zero, which
+/// no encoder writes. Bytes after the end are ignored.
 struct InflateDecoder: ~Copyable {
     /// The maximum number of bytes of memory of one decoder: zlib's state (7 KiB) and window (32 KiB), and a margin for the size
     /// headers of ``AccountedBlock``.
@@ -119,6 +119,7 @@ struct InflateDecoder: ~Copyable {
         if let first {
             selectWrapping(first, input[0])
             let firstByte: InlineArray<1, UInt8> = [first]
+            // The second byte is not consumed: zlib reads it in the next step.
             return replay(firstByte.span, consumed: 0, into: &output, at: start)
         }
         guard input.count > 1 else {
@@ -144,6 +145,7 @@ struct InflateDecoder: ~Copyable {
     private mutating func replay(
         _ bytes: Span<UInt8>, consumed: Int, into output: inout MutableSpan<UInt8>, at start: Int
     ) -> DecoderStep {
+        // No output uses the room. It is 1, because the room of a step must not be 0.
         var step = stream.step(bytes, into: &output, at: start, room: 1)
         step.consumed = consumed
         return step

@@ -44,7 +44,10 @@ package final class MessageDeflater {
         }
         // While zlib fills the whole buffer, it may have more output.
         let noInput: [UInt8] = []
-        while step(noInput.span, flush: .toByteBoundary, into: &output).produced == buffer.count {}
+        var flushedCount = buffer.count
+        while flushedCount == buffer.count {
+            flushedCount = step(noInput.span, flush: .toByteBoundary, into: &output).produced
+        }
         output.removeLast(Self.flushMarker.count)
         if !keepsContext { stream.reset() }
     }

@@ -17,7 +17,7 @@ final class Engine: Sendable {
     private let revocation: RevocationClient
     private let profiles: TLSProfiles
     private let tls: TLSConfiguration
-    /// The TLS configuration without the client's identity.
+    /// The TLS configuration without the client's identity (a certificate with its key).
     private let anonymousTLS: TLSConfiguration
     /// The TLS profile of requests that have no evaluator of their own.
     private let originProfile: TLSProfile
@@ -55,7 +55,9 @@ final class Engine: Sendable {
         pooling.dial.tlsHandshakeTimeout = configuration.tlsHandshakeTimeout.map { Interval($0) }
         pooling.dial.tunnelsEverything = configuration.tunnelsThroughProxy
         var tls = configuration.tls
+        // Without the protocols of versions that are not enabled.
         tls.applicationProtocols = configuration.versions.offered(of: tls.applicationProtocols)
+        // Without `h2` in the offer, no origin can choose HTTP/2.
         pooling.dial.versions = tls.applicationProtocols.contains("h2") ? configuration.versions : .http11
         pooling.coalescesConnections = configuration.coalescesConnections
         pooling.parserLimits = configuration.parserLimits
@@ -72,6 +74,7 @@ final class Engine: Sendable {
         anonymousTLS.identity = nil
         self.anonymousTLS = anonymousTLS
         var proxyTLS = configuration.tls
+        // The client certificate is for origins, not for proxies.
         proxyTLS.identity = nil
         // Connections to proxies use HTTP/1.1.
         proxyTLS.applicationProtocols.removeAll { $0 == "h2" }
@@ -97,7 +100,7 @@ final class Engine: Sendable {
 
     // MARK: requests
 
-    /// Returns the identity of a new transfer; nil without observers.
+    /// Returns the identifier of a new transfer, with its cause, for the observers; nil without observers.
     func newTransfer(_ cause: TransferCause) -> TransferIdentity? {
         reporter == nil ? nil : TransferIdentity(cause)
     }
@@ -108,7 +111,7 @@ final class Engine: Sendable {
     ///   - request: The request.
     ///   - configuration: The settings of the client.
     ///   - move: How far redirects have led away from the origin that the program named.
-    ///   - transfer: The identity of the transfer for observers; nil if there are none.
+    ///   - transfer: The identifier of the transfer, with its cause, for the observers; nil without observers.
     func send(
         _ request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove,
         as transfer: TransferIdentity?
@@ -117,6 +120,7 @@ final class Engine: Sendable {
             decodes: configuration.decodesContent, upTo: configuration.expansionLimit,
             host: request.url.host, port: request.url.port)
         let exchange = try makeExchange(for: request, configuration, after: move, as: transfer, sink: sink)
+        // Submits the exchange to the pool, and waits for the head.
         let head = try await sink.head(of: exchange, through: pool)
         return HTTPResponse(head: head, body: ResponseBody(sink), url: request.url)
     }
@@ -130,6 +134,7 @@ final class Engine: Sendable {
         let scheme: Origin.Scheme = url.scheme == .https ? .https : .http
         let proxy =
             url.scheme == .httpUnix ? nil : proxies.proxy(for: scheme, host: url.host, port: url.port)
+        // An IPv6 address with a zone is valid only on one interface, so the zone is part of the host.
         let origin = Origin(
             scheme: scheme, host: url.zone.map { url.host + "%" + $0 } ?? url.host, port: url.port,
             unixPath: url.unixPath, proxy: proxy,
@@ -160,8 +165,8 @@ final class Engine: Sendable {
             observation: transfer.flatMap { reporter?.observation(of: $0) }, sink: sink)
     }
 
-    /// Returns the TLS profile for a request. The profile does not contain the client's identity if the origin must not receive
-    /// the identity.
+    /// Returns the TLS profile for a request. The profile does not contain the client's identity (a certificate with its key) if
+    /// the origin must not receive it.
     private func profile(
         for request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove
     ) -> TLSProfile {
@@ -228,6 +233,7 @@ private final class ClosureSource: ContentSource {
 
         func next() async throws -> [UInt8]? { try await state.withLock { $0.next }?() }
 
+        // The locked block returns the closure, so that the closure is released outside of the lock.
         func releaseClosure() { _ = state.withLock { $0.next.take() } }
     }
 
@@ -259,7 +265,7 @@ private final class ClosureSource: ContentSource {
 
     func abandon() {
         guard let pieceTask = task.withLock({ $0.take() }) else { return }
-        // In another task: `cancel` runs cancellation handlers of the program on the calling thread, which may be a loop's.
+        // `cancel` is called in another task: it runs cancellation handlers of the program, and this thread may be a loop's.
         Task { pieceTask.cancel() }
     }
 }

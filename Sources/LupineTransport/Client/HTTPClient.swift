@@ -85,8 +85,8 @@ extension HTTPClient {
         /// The limit of concurrent connections to one host, at least 1. An HTTP/2 connection for which the server has sent
         /// GOAWAY, and that still receives responses, does not count.
         public var connectionsPerHost = 6
-        /// The enabled HTTP versions; with both, an https origin chooses. If `tls.applicationProtocols` does not contain `h2`,
-        /// HTTP/2 is used only if it is the only version here.
+        /// The enabled HTTP versions. If there are two, an https origin chooses. If `tls.applicationProtocols` does not contain
+        /// `h2`, HTTP/2 is used only if it is the only version here.
         public var versions: HTTPVersions = [.http11, .http2]
         /// Whether an HTTP/2 connection also carries requests to other hosts (RFC 9113 §9.1.1). Such a host must have the
         /// connection's address and port, the server's certificate must cover the host's name, and neither an identity nor an

@@ -52,7 +52,7 @@ struct RedirectedRequest {
         if !keepsBody {
             nextRequest.body = .none
         } else if case .stream = request.body {
-            // The closure has supplied its content and cannot supply it again: the caller gets the redirect itself.
+            // The closure has supplied its content and cannot supply it again: the caller gets the redirect as the response.
             return nil
         }
         do throws(HTTPError) {
@@ -70,12 +70,13 @@ struct RedirectedRequest {
     private func fields(
         _ move: RedirectMove, _ sensitive: Set<String>, keepsBody: Bool
     ) throws(HTTPError) -> Fields {
-        let sensitive = move == .withinOrigin ? [] : RedirectMove.names(sensitive)
+        // Within the origin, every field is kept.
+        let sensitiveNames = move == .withinOrigin ? [] : RedirectMove.names(sensitive)
         var nextFields = Fields()
         for index in 0..<request.fields.count {
             let (name, value) = (request.fields.fieldName(at: index), request.fields.value(at: index))
             if !keepsBody, RedirectMove.contentFields.contains(name) { continue }
-            switch move.treatment(of: name, value, sensitive: sensitive) {
+            switch move.treatment(of: name, value, sensitive: sensitiveNames) {
             case .kept: try nextFields.append(name, value)
             case .removed: break
             case .rewritten(let newValue): try nextFields.append(name, newValue)

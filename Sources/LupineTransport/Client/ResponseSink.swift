@@ -67,6 +67,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
             if isAbandoned { return (.failure(.cancelled), nil) }
             guard !pieces.isEmpty else {
                 guard let end else { return nil }
+                // A success becomes nil, which stands for the end of the content; an error stays.
                 return (end.map { nil }, nil)
             }
             let piece = pieces.removeFirst()
@@ -168,6 +169,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
                         returning: .failure(.unsupported("a body is read by one task at a time")))
                     return
                 }
+                // A piece or the end may have arrived before the reader was stored.
                 wake()
             }
         } onCancel: {
@@ -199,6 +201,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
     /// connection is then free for the next request.
     func discard() async {
         guard state.withLock({ $0.isEmpty }) else { return abandon() }
+        // The result, nil or an error, is not needed: the next request does not depend on how this response ended.
         _ = try? await next()
     }
 
@@ -278,6 +281,7 @@ final class ResponseSink: ExchangeSink, TurnEndListener {
                 decoder.withLock { $0?.pendingInput = pendingInput }
             }
             guard yields else { return demand }
+            // As in `deliver`: a pausing connection does not call `inputExhausted`.
             wakeSoon()
             // Continues in a later loop job, as after a pause.
             if let exchange { resumeReading(exchange) }

@@ -34,6 +34,7 @@ package final class RevocationClient: RevocationFetcher {
         do throws(TransportURLError) { url = try TransportURL(query.url) } catch {
             throw .failed("\(error)")
         }
+        // The first request, and one more for each redirect.
         for _ in 0...Self.redirectLimit {
             guard url.scheme == .http else { throw .failed("not an http URL") }
             let answer = try performExchange(for: query, to: url, deadline: deadline)
@@ -130,14 +131,14 @@ private final class RevocationSink: ExchangeSink {
     }
 
     func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan {
-        let isTooLarge = if case .length(let length) = framing { length > Int64(limit) } else { false }
+        let exceedsLimit = if case .length(let length) = framing { length > Int64(limit) } else { false }
         // The content of any other response is not used: a redirect, or an error.
         let needsContent = head.status.code == 200
         state.withLock { state in
             state.head = head
-            state.isTooLarge = needsContent && isTooLarge
+            state.isTooLarge = needsContent && exceedsLimit
         }
-        return needsContent && !isTooLarge ? .deliver : .skip
+        return needsContent && !exceedsLimit ? .deliver : .skip
     }
 
     func receivedContent(_ bytes: Span<UInt8>) -> Demand {

@@ -73,7 +73,9 @@ package final class ConnectionPool: Sendable {
 
     /// Passes an exchange to the machine, which leases a connection to it or queues it.
     private func enqueue(_ exchange: Exchange, needsFresh: Bool) {
+        // A loop of another group has none of this pool's connections, so it cannot be preferred.
         let loop = exchange.loop.flatMap { group.contains($0) ? $0.number : nil }
+        // The exchange does not begin inline: the sink must not be called before the submission returns.
         passToMachine(runsInline: false) { state in
             .submit(
                 state.store(exchange), to: exchange.origin, needsFresh: needsFresh,
@@ -86,7 +88,8 @@ package final class ConnectionPool: Sendable {
     package func submitWebSocket(_ exchange: Exchange, needsFresh: Bool = false) {
         exchange.observation?.reportStart(of: exchange)
         guard let webSocketPool else { return enqueue(exchange, needsFresh: needsFresh) }
-        // No open HTTP/2 connection is fresh, so the other pool gets the exchange.
+        // No open HTTP/2 connection is fresh, so `webSocketPool` gets the exchange. `needsFresh` is false there: a connection
+        // that has become a WebSocket never returns to its pool.
         if needsFresh { return webSocketPool.enqueue(exchange, needsFresh: false) }
         passToMachine(runsInline: false) { state in
             .submitWebSocket(state.store(exchange), to: exchange.origin)
@@ -109,7 +112,9 @@ package final class ConnectionPool: Sendable {
     private func claim(_ connection: ConnectionID) -> PeerClaim {
         passToMachine { _ in .claim(connection) }
         guard let exchange = state.withLock({ $0.claimant(of: connection) }) else { return .abandoned }
-        if exchange.markClaimed(in: self, by: connection) { return .claimed(exchange.options.verifier) }
+        // False if the exchange was cancelled meanwhile: the dial is then abandoned.
+        let isClaimed = exchange.markClaimed(in: self, by: connection)
+        if isClaimed { return .claimed(exchange.options.verifier) }
         cancelClaim(connection)
         return .abandoned
     }
@@ -133,6 +138,7 @@ package final class ConnectionPool: Sendable {
         // A peer that has not processed the request may have reached its limit of concurrent requests: the same connection may
         // serve the exchange soon. Only the last attempt needs a connection that has carried nothing.
         let needsFresh = !isUnprocessed || exchange.replays + 1 == ReplayRule.replayLimit
+        // `park` returns false if the exchange was cancelled or has ended.
         guard ReplayRule.mayReplay(attempt), exchange.park(in: self, needsFresh: needsFresh) else {
             return exchange.end(.failure(exchange.cancellation ?? error), metrics)
         }
@@ -166,8 +172,8 @@ package final class ConnectionPool: Sendable {
         passToMachine(at: now) { _ in .finished(connection, reuse) }
     }
 
-    /// Called when the connection accepts no further exchanges; those it carries continue. If its peer has rejected some of
-    /// them, `carried` is the number of exchanges that the connection has carried in total.
+    /// Called when the connection accepts no further exchanges; those it carries continue. If its peer has rejected some
+    /// exchanges, `carried` is the number of exchanges that the connection has carried in total.
     func retireConnection(_ connection: ConnectionID, carried: Int? = nil) {
         passToMachine { _ in .retire(connection, carried: carried) }
     }
@@ -191,6 +197,7 @@ package final class ConnectionPool: Sendable {
                 state.coalescible.candidates(for: origin, at: addresses)
                     .filter { state.machine.mayCoalesce(dial, onto: $0.id) }
             }
+            // This runs outside of the lock, because `covers` checks every name in the certificate.
             return candidates.first { $0.covers(origin) }
         } coalesce: { [self] candidate in
             passToMachine { _ in .coalesce(dial, onto: candidate.id) }
@@ -215,6 +222,7 @@ package final class ConnectionPool: Sendable {
     ) {
         switch outcome {
         case .success(let dialed):
+            // Never nil: only this call takes the channel of a dial.
             guard let channel = dialed.takeChannel() else { return dialFailed(id, .shutDown) }
             let connection = makeCarrier(over: channel, dialed, id, on: loop)
             let phase = PoolState.Phase.open(loop, LoopBound(connection, on: loop))
@@ -263,6 +271,7 @@ package final class ConnectionPool: Sendable {
     /// Shuts the pool down: exchanges that wait or run fail with `shutDown`, and connections close. `whenDone` is called on an
     /// arbitrary thread once the last connection is gone.
     package func shutDown(_ whenDone: @escaping @Sendable () -> Void = {}) {
+        // Fails the waiting exchanges and closes the idle connections. The other connections are aborted below.
         retire(whenDone)
         let phases = state.withLock { $0.phases }
         for phase in phases {
@@ -324,19 +333,19 @@ package final class ConnectionPool: Sendable {
             let isAccepted = loop.execute { connection.value.run(exchange) }
             if !isAccepted { end(exchange, .shutDown) }
         case .wait(let exchange, let waiter, let submission, let priority):
-            guard exchange.markWaiting(in: self, as: waiter, submission: submission) else {
-                return cancel(waiter)
-            }
+            // False if the exchange was cancelled before it was marked.
+            let isMarked = exchange.markWaiting(in: self, as: waiter, submission: submission)
+            guard isMarked else { return cancel(waiter) }
             // While the exchange was not marked as waiting, the setter of `priority` did not pass a new value to the pool.
             if let priority, priority != exchange.priority { reprioritise(waiter, of: exchange) }
             if exchange.hasWaitTimeouts {
                 let loop = group.next()
                 _ = loop.execute { exchange.runWaitTimeouts(on: loop) }
             }
-        case .dial(let id, let progress, let loop):
-            dial(id, progress, on: loop)
-        case .redial(let id, let progress, let loop):
-            runAfterJobs(on: group.loops[...]) { self.dial(id, progress, on: loop) }
+        case .dial(let id, let progress, let loopNumber):
+            dial(id, progress, on: loopNumber)
+        case .redial(let id, let progress, let loopNumber):
+            runAfterJobs(on: group.loops[...]) { self.dial(id, progress, on: loopNumber) }
         case .abandon(let loop, let dialer):
             _ = loop.execute { dialer.value.cancel(.cancelled) }
         case .close(let loop, let connection):
@@ -397,6 +406,7 @@ package final class ConnectionPool: Sendable {
             sending: Dialer(progress, configuration: configuration.dial, resolver: resolver, loop: loop),
             to: loop)
         let isWanted = state.withLock { $0.replace(id, with: .dialing(loop, dialer)) }
+        // No exchange receives this error: the machine ignores the end of a dial that it has abandoned.
         guard isWanted else { return dialFailed(id, .shutDown) }
         let isAccepted = loop.execute {
             dialer.value.start(

@@ -19,7 +19,7 @@ package final class Exchange: Sendable {
     package let options: ExchangeOptions
     /// Receives the events of the exchange.
     let sink: any ExchangeSink
-    /// The observer of the exchange's steps; nil if there is none.
+    /// Reports the exchange to the program's transfer observers; nil without observers.
     let observation: TransferObservation?
     /// The loop whose connections the exchange prefers; nil for none.
     let loop: EventLoop?
@@ -84,7 +84,7 @@ package final class Exchange: Sendable {
     ///   - content: The request's content.
     ///   - origin: The destination.
     ///   - options: Further settings of the caller.
-    ///   - observation: The observer of its steps.
+    ///   - observation: Reports the exchange to the program's transfer observers; nil without observers.
     ///   - loop: The loop whose connections it prefers. The default is the loop whose job creates the exchange, as the
     ///     program's task runs there.
     ///   - createdAt: The current time, by the clock of the pool's loops.
@@ -131,6 +131,7 @@ package final class Exchange: Sendable {
         // The connection is already handling an earlier cancellation.
         case .running(_, _, cancelled: _?): break
         case .running(let loop, let connection, cancelled: nil):
+            // A loop that has ended accepts no job, and has ended its exchanges. The same holds for the calls below.
             _ = loop.executeInline { connection.value.cancel(self, error) }
         }
     }
@@ -169,8 +170,8 @@ package final class Exchange: Sendable {
         _ = loop.execute { connection.value.resume(self) }
     }
 
-    /// Like `resume`, but resumes before it returns when called on the exchange's loop. Must not be called from inside one of the
-    /// sink's calls.
+    /// Like `resume`, but if it is called on the exchange's loop, resumes before it returns. Must not be called from inside a
+    /// call of the sink.
     package func resumeNow() {
         guard case .running(let loop, let connection, _) = life.withLock({ $0 }), loop.isOnLoop else {
             return resume()
@@ -197,6 +198,7 @@ package final class Exchange: Sendable {
             _ = loop.executeInline { connection.value.suspensionChanged(of: self) }
         case .parked(let pool, .suspended):
             if !isSuspended { submitAgain(to: pool) }
+        // The exchange is submitted again when this wait ends; `begin` then checks the flag.
         case .parked(_, .rewinding), .parked(_, .awaitingSettings): break
         }
     }
@@ -282,6 +284,7 @@ package final class Exchange: Sendable {
                 return (false, nil)
             }
             life = .running(loop, connection, cancelled: nil)
+            // The loop counts its exchanges: other threads may borrow it only while it carries none.
             loop.exchangeBegan()
             return (true, nil)
         }
@@ -330,7 +333,7 @@ package final class Exchange: Sendable {
             return true
         }
         guard isFirst else { return }
-        // Needed after success too: if the response came before the request was complete, the source may still produce content.
+        // Called after success too: if the response came before the request was complete, the source may still produce content.
         content.abandon()
         stopWaitTimeouts()
         observation?.reportEnd(result, metrics)
@@ -399,10 +402,11 @@ package final class Exchange: Sendable {
         case .waiting(let pool, let waiter): progress = pool.dialProgress(for: waiter, to: origin)
         case .claimed(let pool, let connection): progress = pool.dialProgress(of: connection)
         }
-        let dialedSince = waitTimeouts.withLock { waitTimeouts -> Instant in
-            let dialedSince = waitTimeouts.dialedSince ?? now
-            waitTimeouts.dialedSince = progress == nil || isSuspended ? nil : dialedSince
-            return dialedSince
+        let idleStart = waitTimeouts.withLock { waitTimeouts -> Instant in
+            let start = waitTimeouts.dialedSince ?? now
+            // While the idle time does not run, no start is stored: the time begins again with the next dial.
+            waitTimeouts.dialedSince = progress == nil || isSuspended ? nil : start
+            return start
         }
         guard let progress, !isSuspended else {
             // The idle time does not run: other exchanges are ahead, the dial waits for the program's decision, or the exchange
@@ -411,7 +415,7 @@ package final class Exchange: Sendable {
             let nextCheck = now + max(Interval(nanoseconds: idle.nanoseconds / 4), .milliseconds(10))
             return min(nextCheck, next ?? nextCheck)
         }
-        let deadline = max(dialedSince, progress) + idle
+        let deadline = max(idleStart, progress) + idle
         guard deadline > now else {
             cancel(TransportError(host: host, port: port, .idle, after: idle))
             return nil

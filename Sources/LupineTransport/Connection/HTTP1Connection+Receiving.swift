@@ -13,7 +13,8 @@ extension HTTP1Connection {
         while mayRead, wantsToRead {
             readCount += 1
             // A peer that sends without a pause would otherwise keep the loop in this turn; `isLate` is true after 5 ms.
-            if readCount > Self.operationsPerTurn || readCount > 1 && loop.isLate {
+            let mustYield = readCount > Self.operationsPerTurn || readCount > 1 && loop.isLate
+            if mustYield {
                 yieldReading()
                 return reportInputExhausted()
             }
@@ -59,7 +60,8 @@ extension HTTP1Connection {
             peerClosed()
             return false
         case .bytes(let count):
-            // While the peer is closing, `mayRead` stays true: the next read gets the end of the stream.
+            // A read that does not fill the buffer has emptied a plain socket. While the peer is closing, `mayRead` stays true:
+            // the next read gets the end of the stream.
             if !peerIsClosing, !channel.mayHoldMore(after: count, of: limit) { mayRead = false }
             recordReceived(count)
             handleInput(buffer.span.extracting(first: count))
@@ -186,6 +188,7 @@ extension HTTP1Connection {
         switch current?.exchange.sink.inputExhausted() {
         case .more, nil: break
         case .pause: pause()
+        // The result is not needed: no bytes of this read wait to be handled.
         case .enough: _ = endDelivery()
         }
     }
@@ -218,7 +221,7 @@ extension HTTP1Connection {
             _ = exchange.sink.receivedHead(head, framing: framing)
             return true
         }
-        _ = machine.handle(.headReceived)
+        _ = machine.handle(.headReceived)  // needs no action
         if case .exchanging(.sending, _) = machine.state, exchange.options.stopsSendingWhenAnswered {
             // The machine then never receives `.requestSent`, so it closes the connection at the end of the response.
             current?.hasStoppedSending = true
@@ -290,6 +293,7 @@ extension HTTP1Connection {
         switch demand {
         case .more: return machine.state != .closed
         case .pause:
+            // The sink may have cancelled the exchange.
             guard current?.exchange === exchange else { return false }
             pause()
             return false
@@ -306,7 +310,7 @@ extension HTTP1Connection {
     /// Stops reading until the sink resumes the exchange.
     func pause() {
         guard case .exchanging(_, .receiving) = machine.state else { return }
-        _ = machine.handle(.pause)
+        _ = machine.handle(.pause)  // needs no action
         current?.deadlines.handle(.readingPaused, at: loop.now)
     }
 
@@ -331,7 +335,9 @@ extension HTTP1Connection {
         perform(machine.handle(.enough(remainder: isWorthReading ? .short : .long)), .success(Fields()))
         guard isDraining else { return false }
         splice = nil
-        drainTimer = loop.schedule(at: loop.now + Self.endDelay, self, tag: TimerTag.drain.rawValue)
+        // When the timer fires, `drainTimeEnded` ends the exchange, and waits for the remainder for another `drainTimeout`.
+        let exchangeEnd = loop.now + Self.exchangeEndDelay
+        drainTimer = loop.schedule(at: exchangeEnd, self, tag: TimerTag.drain.rawValue)
         return true
     }
 
@@ -340,6 +346,7 @@ extension HTTP1Connection {
         // Bytes after a response belong to no request. A peer that sends them gets no further request on this connection.
         // A connection on which the exchange's own client certificate was presented carries no other exchange (U-11.20).
         let mayServeOthers = route.tls?.isBoundToExchange != true
+        // `maySendRequest` is false if the request is incomplete, or if one side has announced the end of the connection.
         let reusable = leftOver == 0 && codec.maySendRequest && !peerIsClosing && mayServeOthers
         perform(machine.handle(.responseEnded(reusable: reusable)), .success(trailers))
     }

@@ -8,6 +8,7 @@ extension HTTP1Connection {
     /// Whether the request, or the protocol after an upgrade, may still send bytes.
     var isSending: Bool {
         switch machine.state {
+        // While content waits for `100 Continue`, the head is still to be sent.
         case .exchanging(.sending, _), .exchanging(.awaitingContinue, _):
             !(current?.hasStoppedSending ?? false)
         case .exchanging(.sent, _), .idle, .skipping, .draining, .closed: false
@@ -75,7 +76,7 @@ extension HTTP1Connection {
         if machine.state == .upgraded { feed.clear() }
         // Forces a read: the poller reports readable input only once, and may have done so already.
         mayRead = true
-        // In a separate loop job: received bytes may be in the middle of being handled.
+        // This runs in a separate loop job: received bytes may be in the middle of being handled.
         let bound = LoopBound(self, on: loop)
         loop.executeOnLoop { bound.value.readRemainingInput() }
     }
@@ -194,13 +195,13 @@ extension HTTP1Connection {
         do throws(Errno) {
             outcome = try channel.send(file: file.descriptor, offset: &position, count: limit)
         } catch {
-            // `sendfile` reports these for a file that it cannot read, and never for a socket.
+            // `sendfile` reports these errors for a file that it cannot read, and never for a socket.
             let isFileError = error == .invalidArgument || error == .inputOutput
             throw isFileError ? .file(error) : .connectionLost(host: route.host, port: route.port, error)
         }
         switch outcome {
         case .bytes(let count):
-            recordSent(file, to: position, remaining: remaining - Int64(count), count)
+            recordSent(file, nextOffset: position, remaining: remaining - Int64(count), count)
             return true
         case .wouldBlock:
             mayWrite = false
@@ -210,10 +211,10 @@ extension HTTP1Connection {
         }
     }
 
-    /// Records that the kernel has accepted `count` bytes of a file; `remaining` bytes from `offset` on are still to be sent.
-    private func recordSent(_ file: FileSource, to offset: Int64, remaining: Int64, _ count: Int) {
+    /// Records that the kernel has accepted `count` bytes of a file; `remaining` bytes from `nextOffset` on are still to be sent.
+    private func recordSent(_ file: FileSource, nextOffset: Int64, remaining: Int64, _ count: Int) {
         feed.contentOctetsSent += Int64(count)
-        feed.state = remaining == 0 ? .done : .file(file, offset: offset, remaining: remaining)
+        feed.state = remaining == 0 ? .done : .file(file, offset: nextOffset, remaining: remaining)
         recordWritten(content: Int64(count))
     }
 
@@ -245,13 +246,14 @@ extension HTTP1Connection {
         guard case .bytes(let readCount) = filled else { throw file.tooShort }
         let outcome: WriteOutcome
         do throws(ChannelFailure) {
+            // Without framing (`[]` from its index 0): `writeNext` has sent the framing before the file.
             outcome = try channel.send([], from: 0, buffer.span.extracting(first: readCount))
         } catch { throw error.transportError(host: route.host, port: route.port) }
         guard case .bytes(let count) = outcome else {
             mayWrite = false
             return false
         }
-        recordSent(file, to: offset + Int64(count), remaining: remaining - Int64(count), count)
+        recordSent(file, nextOffset: offset + Int64(count), remaining: remaining - Int64(count), count)
         // After a partial write the socket's buffer is full; the loop reports when the socket is writable.
         if count < readCount, channel.isTransparent { mayWrite = false }
         return mayWrite
@@ -262,7 +264,8 @@ extension HTTP1Connection {
         let bound = LoopBound(self, on: loop)
         let exchange = current?.exchange
         source.next { [loop] piece in
-            // In a loop job, and never synchronously: a source that always has data would otherwise grow the stack.
+            // The reply is handled in a loop job, and never synchronously: a source that always has data would otherwise grow the
+            // stack. If the loop has ended and accepts no job, the exchange has ended too.
             _ = loop.execute { bound.value.sourceReplied(piece, for: exchange) }
         }
     }
@@ -313,7 +316,7 @@ extension HTTP1Connection {
         }
         current?.metrics.requestEnd = loop.now
         current?.deadlines.handle(.sent, at: loop.now)
-        _ = machine.handle(.requestSent)
+        _ = machine.handle(.requestSent)  // needs no action
         return false
     }
 }

@@ -38,6 +38,7 @@ extension HTTP1Connection {
             if isComplete { self.splice = nil }
             switch exchange.sink.spliced(count) {
             case .more: break
+            // The sink may have cancelled the exchange.
             case .pause: if current?.exchange === exchange { pause() }
             case .enough: _ = endDelivery()
             }

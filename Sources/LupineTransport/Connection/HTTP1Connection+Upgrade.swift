@@ -22,7 +22,7 @@ extension HTTP1Connection {
     /// Ends the exchange, and passes the connection to the handler that the sink returns. `bytes` were received after the head.
     func beginUpgrade(_ bytes: Span<UInt8>) {
         guard let ended = current else { return }
-        _ = machine.handle(.upgraded)
+        _ = machine.handle(.upgraded)  // needs no action
         current = nil
         discardExchangeState()
         let upgrade = Upgrade()
@@ -56,7 +56,7 @@ extension HTTP1Connection {
             return
         }
         upgrade.acceptsBytes = true
-        // In a separate loop job: the handler may be inside `received`.
+        // This runs in a separate loop job: the handler may be inside `received`.
         yieldReading()
     }
 
@@ -88,7 +88,7 @@ extension HTTP1Connection {
     func upgradedPeerClosed(_ error: TransportError?) {
         guard error == nil, !isDrained else { return endUpgrade(error) }
         upgrade?.acceptsBytes = false
-        upgrade?.pendingEnd = Upgrade.End(error: error)
+        upgrade?.pendingEnd = Upgrade.End(error: nil)
         write()
     }
 
@@ -116,7 +116,7 @@ extension HTTP1Connection {
     func closeUpgraded() {
         guard machine.state == .upgraded else { return }
         upgrade?.endpoint = nil
-        // The result is not used: the exchange ended with the upgrade.
+        // The error is not used: the exchange ended with the upgrade.
         perform(machine.handle(.close), .failure(.cancelled))
     }
 
@@ -124,7 +124,7 @@ extension HTTP1Connection {
     func endUpgrade(_ error: TransportError?) {
         let handler = upgrade?.endpoint?.handler
         upgrade?.endpoint = nil
-        // The result is not used: the exchange ended with the upgrade.
+        // The error is not used: the exchange ended with the upgrade.
         perform(machine.handle(.broken), .failure(error ?? .cancelled))
         handler?.closed(error)
     }

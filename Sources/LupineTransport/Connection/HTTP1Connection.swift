@@ -35,7 +35,7 @@ final class HTTP1Connection: Carrier {
     var continueTimer: EventLoop.TimerToken?
     /// Fires when the rate limit allows more bytes.
     var paceTimer: EventLoop.TimerToken?
-    /// Fires after `endDelay`, then after `drainTimeout`.
+    /// Fires after `exchangeEndDelay`, then after `drainTimeout`.
     var drainTimer: EventLoop.TimerToken?
     /// The transfer of the response's content into a file; nil if the sink receives it.
     var splice: SpliceTransfer?
@@ -96,13 +96,13 @@ final class HTTP1Connection: Carrier {
     enum TimerTag: Int { case deadline, continueWait, pace, drain }
 
     /// How many octets of an unwanted body the connection reads and discards in order to stay usable; a larger rest closes it.
-    /// Typically these arrive within one round trip.
+    /// Typically so many octets arrive within one round trip.
     static let drainLimit = 64 * 1024
     /// How long the remainder may take to arrive: longer than it takes to open a new connection.
     static let drainTimeout = Interval.seconds(1)
     /// How long the end of an exchange waits for the remainder: about the time that a new connection takes, plus the delayed
     /// acknowledgement of this kernel, for which a server that sends head and content separately may wait.
-    static let endDelay = Interval.milliseconds(100)
+    static let exchangeEndDelay = Interval.milliseconds(100)
     /// How many times the connection reads, or writes, before it yields to the loop's other connections.
     static let operationsPerTurn = 16
     /// The limit of file octets for one system call. With a fast peer, a longer call would block the loop.
@@ -134,6 +134,7 @@ final class HTTP1Connection: Carrier {
         if machine.state == .idle, mayRead { read() }
         var metrics = initialMetrics(of: exchange)
         do throws(TransportError) {
+            // False if the owner has suspended the exchange, which is then parked.
             guard try exchange.begin(on: LoopBound<Carrier>(self, on: loop), loop: loop, of: pool) else {
                 return decline(exchange)
             }
@@ -143,8 +144,7 @@ final class HTTP1Connection: Carrier {
             pool.replayOrFail(
                 exchange, metrics,
                 idleFailure ?? .http(host: route.host, port: route.port, .truncated(.beforeHead)),
-                requestBegan: false,
-                connectionWasReused: wasUsed)
+                requestBegan: false, connectionWasReused: wasUsed)
             return
         }
         let now = loop.now
@@ -170,7 +170,7 @@ final class HTTP1Connection: Carrier {
         self.current = current
         responseKeepsAlive = true
         keepAliveHint = KeepAlive()
-        _ = machine.handle(.begin(waitsForContinue ? .awaitingContinue : .sending))
+        _ = machine.handle(.begin(waitsForContinue ? .awaitingContinue : .sending))  // needs no action
         exchange.observation?.reportLease(
             current.metrics, to: exchange.origin, sending: feed.output, at: now)
         exchange.sink.begins(on: loop, over: route.evidence)
@@ -229,7 +229,6 @@ final class HTTP1Connection: Carrier {
 
     // MARK: the end of an exchange
 
-    /// Cancels the exchange with `error`.
     override func cancel(_ exchange: Exchange, _ error: TransportError) {
         // An exchange that has left this connection ends with the error stored in `Exchange.cancellation`.
         guard current?.exchange === exchange else { return }
@@ -243,13 +242,13 @@ final class HTTP1Connection: Carrier {
         // `endDelivery` expects a response that is being received, not a paused one.
         _ = machine.handle(.resume)
         guard case .exchanging(_, .receiving) = machine.state else { return cancel(exchange, .cancelled) }
-        if endDelivery() { continueReading() }
+        let readsRemainder = endDelivery()
+        if readsRemainder { continueReading() }
     }
 
-    /// Called when the consumer accepts content again.
     override func resume(_ exchange: Exchange) {
         guard current?.exchange === exchange, case .exchanging(_, .paused) = machine.state else { return }
-        _ = machine.handle(.resume)
+        _ = machine.handle(.resume)  // needs no action
         if let target = exchange.takeFileTarget(), let framing = current?.bodyFraming {
             beginSplice(target, framing)
         }
@@ -264,7 +263,6 @@ final class HTTP1Connection: Carrier {
     /// Whether the remainder of a response is being read and discarded.
     var isDraining: Bool { machine.state == .skipping || machine.state == .draining }
 
-    /// Called when the exchange's owner has suspended or resumed it.
     override func suspensionChanged(of exchange: Exchange) {
         guard let current, current.exchange === exchange, current.isSuspended != exchange.isSuspended,
             machine.state != .skipping
@@ -272,7 +270,7 @@ final class HTTP1Connection: Carrier {
         current.isSuspended.toggle()
         current.deadlines.handle(current.isSuspended ? .suspended : .unsuspended, at: loop.now)
         guard !current.isSuspended else { return }
-        // In a separate loop job: received bytes may be in the middle of being handled.
+        // This runs in a separate loop job: received bytes may be in the middle of being handled.
         let bound = LoopBound(self, on: loop)
         loop.executeOnLoop { bound.value.resumeAfterSuspension(exchange) }
     }
@@ -327,13 +325,14 @@ final class HTTP1Connection: Carrier {
         pool.replayOrFail(
             current.exchange, metrics, error, requestBegan: current.requestBegan,
             connectionWasReused: metrics.isReused)
-        // Must come last: see `perform`.
+        // This must come last: see `perform`.
         pool.connectionClosed(id)
     }
 
-    /// Sends the content that waited for `100 Continue`: the answer has arrived, or has not arrived in time.
+    /// Sends the content that waited for `100 Continue`, which has arrived or has not arrived in time.
     func releaseContent() {
-        guard machine.handle(.release).releasesContent, let exchange = current?.exchange else { return }
+        let actions = machine.handle(.release)
+        guard actions.releasesContent, let exchange = current?.exchange else { return }
         cancelContinueTimer()
         current?.deadlines.handle(.sending, at: loop.now)
         feedContent(exchange.content)
@@ -362,8 +361,8 @@ final class HTTP1Connection: Carrier {
             end(ended, result)
         case .close:
             closeSocket()
-            // Must come last: when a pool that is shut down loses its last connection, it reports its end, and every exchange
-            // must have ended by then.
+            // The call of the pool must come last: a pool that is shut down reports its end when it loses its last connection,
+            // and every exchange must have ended by then.
             end(ended, result)
             pool.connectionClosed(id)
         }
@@ -422,7 +421,7 @@ final class HTTP1Connection: Carrier {
         deadlineTimer = (loop.schedule(at: next, self, tag: TimerTag.deadline.rawValue), next)
     }
 
-    /// Called when the remainder of a skipped response has not arrived within `endDelay`, or later within `drainTimeout`.
+    /// Called when the remainder of a skipped response has not arrived within `exchangeEndDelay`, or later within `drainTimeout`.
     private func drainTimeEnded() {
         guard isDraining else { return }
         if machine.state == .draining {
@@ -445,7 +444,7 @@ extension HTTP1Connection: LoopChannel {
         if !readiness.isDisjoint(with: .closed) { peerIsClosing = true }
         let isReadable = !readiness.isDisjoint(with: [.readable, .closed])
         if isReadable { channel.becameReadable(isClosing: peerIsClosing) }
-        // A socket that was writable before reports it again with other events: then there is nothing to continue.
+        // The poller reports a socket that was writable before again, with other events: then there is nothing to continue.
         if readiness.contains(.writable), !mayWrite || channel.hasPendingOutput {
             mayWrite = true
             write()

@@ -21,6 +21,7 @@ extension HTTP2Connection {
         guard actions.exchange != .keep, isCarrying(stream) else { return }
         if case .failure = result { finishSplice(of: stream) }
         var result = actions.exchange == .succeed ? result.flatMapError { _ in .success(Fields()) } : result
+        // The owner has cancelled the exchange before this end, even if the loop job of the cancellation has not run yet.
         if let error = stream.deferredCancellation { result = .failure(error) }
         remove(stream)
         // `HTTP2Machine` sends RST_STREAM only if a half of the stream is still open.
@@ -36,9 +37,11 @@ extension HTTP2Connection {
 
     /// Ends a stream that the peer has not processed; the pool sends its exchange again, if possible.
     func sendAgain(_ stream: HTTP2Stream, _ error: TransportError) {
+        // The exchange of a tunnel has ended, so only the tunnel's handler is told.
         if stream.tunnel != nil { return fail(stream, error) }
         if let error = stream.deferredCancellation { return fail(stream, error) }
-        guard stream.machine.handle(.broken).exchange == .fail else {
+        let actions = stream.machine.handle(.broken)
+        guard actions.exchange == .fail else {
             // The consumer needs no more of the response, so the exchange succeeds.
             return perform(.init(exchange: .succeed), on: stream, .failure(error))
         }
@@ -63,7 +66,7 @@ extension HTTP2Connection {
         }
         let brokenStreams = streams.ordered.filter { $0.heldEnd == nil }
         closeSocket(delivering: brokenStreams.count < streams.count)
-        // Before the completions, so that a request started from one of them gets another connection.
+        // This comes before the completions, so that a request that a completion starts gets another connection.
         pool.retireConnection(id)
         completionDepth += 1
         for stream in brokenStreams where isCarrying(stream) {
@@ -74,7 +77,8 @@ extension HTTP2Connection {
             finishSplice(of: stream)
             // The sink that `finishSplice` calls may have cancelled the exchange.
             guard isCarrying(stream) else { continue }
-            guard stream.machine.handle(.broken).exchange == .fail else {
+            let actions = stream.machine.handle(.broken)
+            guard actions.exchange == .fail else {
                 // The consumer needs no more of the response, so the exchange succeeds.
                 remove(stream)
                 stream.exchange.end(.success(Fields()), stream.metrics)
@@ -86,13 +90,14 @@ extension HTTP2Connection {
                 tunnel.streamEnded(error)
                 continue
             }
+            // Not `metrics.isReused`: several exchanges may have begun before the connection carried its first response.
             pool.replayOrFail(
                 stream.exchange, stream.metrics, attributed(error, to: stream.exchange),
                 requestBegan: stream.requestBegan, connectionWasReused: stream.isOnUsedConnection)
         }
         failExchangesAwaitingSettings(error)
         completionDepth -= 1
-        // Must come last: when a pool that is shut down loses its last connection, it reports its end.
+        // This must come last: a pool that is shut down reports its end when it loses its last connection.
         if life == .closed { return pool.connectionClosed(id) }
         closeIfPending()
     }

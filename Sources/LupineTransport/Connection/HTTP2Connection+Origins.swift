@@ -23,7 +23,7 @@ extension HTTP2Connection {
             exchange.replays < ReplayRule.replayLimit
         else { return false }
         pool.requestMisdirected(to: exchange.origin)
-        // The replay rule allows no replay after a response has begun; the 421 response does not count as one.
+        // The replay rule allows no replay after a response has begun. The 421 response does not count as a begun response.
         stream.metrics.responseStart = nil
         machine.reset(stream.id, .cancel)
         writeSoon()

@@ -14,8 +14,9 @@ extension HTTP2Connection {
         var readCount = 0
         while mayRead, life == .open {
             readCount += 1
-            // A peer that sends without a pause would otherwise keep the loop in this turn.
-            if readCount > Self.operationsPerTurn || readCount > 1 && loop.isLate {
+            // A peer that sends without a pause would otherwise keep the loop in this turn; `isLate` is true after 5 ms.
+            let mustYield = readCount > Self.operationsPerTurn || readCount > 1 && loop.isLate
+            if mustYield {
                 yieldReading()
                 break
             }
@@ -49,7 +50,8 @@ extension HTTP2Connection {
             peerClosed()
         case .bytes(let count):
             lastReceived = loop.now
-            // While the peer is closing, `mayRead` stays true: the next read gets the end of the stream.
+            // A read that does not fill the buffer has emptied a plain socket. While the peer is closing, `mayRead` stays true:
+            // the next read gets the end of the stream.
             if !peerIsClosing, !channel.mayHoldMore(after: count, of: capacity) { mayRead = false }
             handleInput(buffer.span.extracting(first: count))
         }
@@ -76,12 +78,13 @@ extension HTTP2Connection {
 
     /// Called at the end of the peer's stream; nothing more will arrive.
     private func peerClosed() {
+        // `truncationError` makes the error `.truncated` more exact for streams whose response has begun.
         end(
             goAwayError ?? writeFailure
                 ?? .http(host: route.host, port: route.port, .truncated(.beforeHead)))
     }
 
-    /// The error with the code of the peer's GOAWAY; nil for NO_ERROR. It explains why the peer then closes the connection.
+    /// The error with the code of the peer's GOAWAY; nil for NO_ERROR. The code explains why the peer then closes the connection.
     private var goAwayError: TransportError? {
         guard let goAwayCode, goAwayCode != .noError else { return nil }
         return http2Error(.goAway(goAwayCode))
@@ -99,15 +102,16 @@ extension HTTP2Connection {
             do throws(HTTP2ConnectionError) {
                 (event, consumed) = try machine.next(remaining, at: machineTime)
             } catch {
+                // Nil, because no event follows the head.
                 deliverPendingHead(before: nil)
                 return end(http2Error(HTTP2Failure(error)))
             }
             start += consumed
-            headOctets += consumed
+            eventOctets += consumed
             if pendingHead != nil { deliverPendingHead(before: event) }
             if case .needMore = event { return }
             handle(event, of: remaining)
-            headOctets = 0
+            eventOctets = 0
         }
     }
 
@@ -118,7 +122,7 @@ extension HTTP2Connection {
             handleConnectionEvent(event)
         case .interim(let id, let head):
             guard let stream = recordReceipt(on: id) else { return }
-            stream.metrics.responseHeadBytes += headOctets
+            stream.metrics.responseHeadBytes += eventOctets
             updateDeadlines(.interim, of: stream)
             if stream.holdsHeads {
                 stream.heldInterimHeads.append(head)
@@ -128,7 +132,7 @@ extension HTTP2Connection {
             if head.status.code == 100 { releaseContent(of: stream) }
         case .response(let id, let head):
             guard let stream = recordReceipt(on: id) else { return }
-            stream.metrics.responseHeadBytes += headOctets
+            stream.metrics.responseHeadBytes += eventOctets
             pendingHead = (stream, head)
         case .content(let id, let range):
             // The octets of a stream that has ended are dropped, and returned to the connection's window.
@@ -136,7 +140,8 @@ extension HTTP2Connection {
             receivedContent(bytes.extracting(range), of: stream)
         case .end(let id, let trailers):
             guard let stream = streams[id] else { return }
-            if stream.machine.state == .skipping || stream.acceptsContent && stream.heldContent.isEmpty {
+            let mayReportEnd = stream.acceptsContent && stream.heldContent.isEmpty
+            if stream.machine.state == .skipping || mayReportEnd {
                 responseEnded(stream, trailers)
             } else {
                 stream.heldEnd = .complete(trailers: trailers)
@@ -172,10 +177,12 @@ extension HTTP2Connection {
             notifySettings()
             capacityChanged(settings.maxConcurrentStreams)
             peerSettingsArrived()
+            // The settings may have enlarged the windows of all streams.
             enqueueAll()
         case .settingsAcknowledged: settingsAcknowledged()
         case .windowOpened(let id):
             notifyWindow(of: id)
+            // The connection's window limits all streams.
             if id.isConnection { enqueueAll() } else if let stream = streams[id] { enqueue(stream) }
         case .goAway(let last, let code, _):
             goAwayCode = code
@@ -267,12 +274,16 @@ extension HTTP2Connection {
     /// Delivers the final head to the sink and follows its plan for the content.
     private func receivedHead(_ head: ResponseHead, _ framing: BodyFraming, of stream: HTTP2Stream) {
         let exchange = stream.exchange
-        if head.status.code == 421, resendMisdirected(stream) { return }
+        if head.status.code == 421 {
+            // If so, the exchange is sent over another connection, and its sink does not receive this response.
+            let isSentAgain = resendMisdirected(stream)
+            if isSentAgain { return }
+        }
         stream.metrics.version = head.version
         if case .length(let length) = framing { stream.expectedLength = length }
         exchange.observation?.reportHead(head, stream.metrics, at: loop.now)
         if let timer = stream.continueTimer.take() { loop.cancel(timer) }
-        _ = stream.machine.handle(.headReceived)
+        _ = stream.machine.handle(.headReceived)  // needs no action
         recordInput(of: stream)
         if case .exchanging(.sending, _) = stream.machine.state, exchange.options.stopsSendingWhenAnswered,
             framing != .handover
@@ -281,6 +292,7 @@ extension HTTP2Connection {
         }
         let plan = exchange.sink.receivedHead(head, framing: framing)
         guard isCarrying(stream) else { return }
+        // The plan has no use for a tunnel: the octets that follow belong to the upgrade handler.
         if framing == .handover { return beginTunnel(on: stream) }
         switch plan {
         case .deliver: break
@@ -295,12 +307,14 @@ extension HTTP2Connection {
     /// Delivers content to the consumer, and stores in `heldContent` what the consumer does not accept now.
     private func receivedContent(_ bytes: Span<UInt8>, of stream: HTTP2Stream) {
         stream.metrics.responseContentBytes += Int64(bytes.count)
+        // Content that the consumer does not need is dropped, and returned to the connection's window.
         if stream.machine.state == .skipping { return machine.consumed(bytes.count, on: stream.id) }
         recordInput(of: stream)
         var delivered = 0
         if stream.acceptsContent, stream.heldContent.isEmpty {
             delivered = deliver(bytes, of: stream)
             guard needsContent(of: stream) else {
+                // `deliver` has returned only the delivered octets to the windows.
                 return machine.consumed(bytes.count - delivered, on: stream.id)
             }
         }
@@ -329,6 +343,7 @@ extension HTTP2Connection {
             machine.consumed(count, on: stream.id)
             return count
         }
+        // After `.pause`, the octets count as consumed only when the consumer resumes: until then, the windows do not open.
         if case .pause = demand { stream.withheldCredit += count } else { recordConsumed(count, of: stream) }
         apply(demand, of: stream)
         return count
@@ -355,6 +370,7 @@ extension HTTP2Connection {
         guard let splice = stream.splice else {
             return stream.tunnel?.received(bytes) ?? stream.exchange.sink.receivedContent(bytes)
         }
+        // `isLast` is false, because more input may follow. Nil: the content was only gathered; `reportInputExhausted` writes it.
         guard let written = try splice.gatherOrWrite(bytes, isLast: false) else { return .more }
         return stream.exchange.sink.spliced(written)
     }
@@ -371,7 +387,7 @@ extension HTTP2Connection {
     /// Stops delivering content of the stream until the consumer resumes it.
     private func pause(_ stream: HTTP2Stream) {
         guard case .exchanging(_, .receiving) = stream.machine.state else { return }
-        _ = stream.machine.handle(.pause)
+        _ = stream.machine.handle(.pause)  // needs no action
         updateDeadlines(.readingPaused, of: stream)
     }
 
@@ -379,9 +395,10 @@ extension HTTP2Connection {
     /// input that has been read: most short responses are complete by then, and need no reset.
     func endDelivery(of stream: HTTP2Stream) {
         guard case .exchanging(_, .receiving) = stream.machine.state else { return }
-        _ = stream.machine.handle(.enough)
+        _ = stream.machine.handle(.enough)  // needs no action
         discardHeldContent(of: stream)
         stream.splice = nil
+        // The stream has ended, even if by an error: all that the consumer needs has arrived, and no reset is necessary.
         if stream.heldEnd != nil { return responseEnded(stream, Fields()) }
         skippedStreams.append(stream)
         writeSoon()
@@ -424,10 +441,11 @@ extension HTTP2Connection {
     private func responseEnded(_ stream: HTTP2Stream, _ trailers: Fields) {
         do throws(TransportError) { try writeGathered(of: stream) } catch { return fail(stream, error) }
         guard isCarrying(stream) else { return }
-        if let tunnel = stream.tunnel { return tunnelEnded(stream, tunnel) }
+        if let tunnel = stream.tunnel { return peerEndedTunnel(tunnel, on: stream) }
         switch stream.machine.state {
         case .exchanging(_, .receiving), .skipping:
             perform(stream.machine.handle(.responseEnded), on: stream, .success(trailers))
+        // The sink has answered `.pause` to the content that `writeGathered` has just written.
         case .exchanging(_, .paused): stream.heldEnd = .complete(trailers: trailers)
         case .exchanging(_, .awaitingHead), .over: break
         }

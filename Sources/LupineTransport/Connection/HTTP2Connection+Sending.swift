@@ -19,6 +19,7 @@ extension HTTP2Connection {
 
     /// Prepares the request's content to be sent, and queues the stream.
     func beginContent(of stream: HTTP2Stream) {
+        // The index 0 and the file's offset: nothing has been sent yet.
         switch stream.exchange.content {
         case .none: stream.feed.state = .done
         case .bytes(let bytes): stream.feed.state = .bytes(bytes, from: 0)
@@ -29,9 +30,12 @@ extension HTTP2Connection {
         enqueue(stream)
     }
 
-    /// Sends the content that waited for `100 Continue`: the answer has arrived, or has not arrived in time.
+    /// Sends the content that waited for `100 Continue`, which has arrived or has not arrived in time.
     func releaseContent(of stream: HTTP2Stream) {
-        guard isCarrying(stream), stream.machine.handle(.release).releasesContent else { return }
+        guard isCarrying(stream) else { return }
+        let actions = stream.machine.handle(.release)
+        // False if no content waits any more.
+        guard actions.releasesContent else { return }
         if let timer = stream.continueTimer.take() { loop.cancel(timer) }
         updateDeadlines(.sending, of: stream)
         beginContent(of: stream)
@@ -115,7 +119,9 @@ extension HTTP2Connection {
         takeOutput()
         while output.count < Self.outputLimit, life == .open, let stream = nextSender() {
             do throws(TransportError) {
-                if try appendFrame(of: stream), isCarrying(stream) { enqueue(stream) } else { stall(stream) }
+                let mayHaveMore = try appendFrame(of: stream)
+                // `stall` has no effect unless the connection's window is closed.
+                if mayHaveMore, isCarrying(stream) { enqueue(stream) } else { stall(stream) }
             } catch { fail(stream, error) }
         }
         // Once more, for trailers, for RST_STREAM frames of failed streams, and for heads of streams that began meanwhile.
@@ -171,6 +177,7 @@ extension HTTP2Connection {
             return false
         }
         if outputStart == output.count { outputWasWritten() }
+        // A sink that `outputWasWritten` has called may have closed the connection.
         return life == .open
     }
 
@@ -180,7 +187,7 @@ extension HTTP2Connection {
         writeFailure = error
         // Forces a read: the poller reports readable input only once, and may have done so already.
         mayRead = true
-        // In a separate loop job: received bytes may be in the middle of being handled.
+        // This runs in a separate loop job: received bytes may be in the middle of being handled.
         let bound = LoopBound(self, on: loop)
         loop.executeOnLoop { bound.value.read() }
     }
@@ -204,7 +211,7 @@ extension HTTP2Connection {
             case .sending where stream.isEndWritten:
                 stream.metrics.requestEnd = loop.now
                 updateDeadlines(.sent, of: stream)
-                _ = stream.machine.handle(.requestSent)
+                _ = stream.machine.handle(.requestSent)  // needs no action
             case .sending:
                 if case .awaiting = stream.feed.state { updateDeadlines(.sourceDry, of: stream) }
                 stream.tunnel?.outputWasWritten()
@@ -242,6 +249,7 @@ extension HTTP2Connection {
                 try sendPiece(bytes, from: from, isLast: true, of: stream)
             }
         case .piece(let bytes, let from, _):
+            // If this piece completes the announced content, END_STREAM is sent with it, and the source is not asked for its end.
             let isLast = stream.announcedLength == stream.feed.contentOctetsSent + Int64(bytes.count - from)
             return try sendPiece(bytes.span, from: from, isLast: isLast, of: stream)
         case .file(let file, let offset, let remaining):
@@ -284,6 +292,7 @@ extension HTTP2Connection {
         guard frameOctets > 0 else { return false }
         output.append(bytes, from..<from + frameOctets)
         stream.feed.advance(frameOctets)
+        // `advance` would let the connection ask the source again after the last piece.
         if stream.isEndWritten { stream.feed.state = .done }
         return true
     }
@@ -368,6 +377,7 @@ extension HTTP2Connection {
         let scheme = exchange.origin.scheme == .https ? "https" : "http"
         do throws(HTTPError) {
             let sendsPriority = urgency != .normal && !exchange.head.fields.contains(.priority)
+            // Most heads need no further field, and are encoded without a copy.
             guard expectContinue || sendsPriority || exchange.options.isWebSocket else {
                 return try MessageEncoder.request(exchange.head, scheme: scheme, body: announcement)
             }
@@ -405,7 +415,8 @@ extension HTTP2Connection {
     private func requestPiece(from source: any ContentSource, for stream: HTTP2Stream) {
         let bound = LoopBound((self, stream), on: loop)
         source.next { [loop] piece in
-            // In a loop job, and never synchronously: a source that always has data would otherwise grow the stack.
+            // The reply is handled in a loop job, and never synchronously: a source that always has data would otherwise grow the
+            // stack. If the loop has ended and accepts no job, the stream has ended too.
             _ = loop.execute {
                 let (connection, stream) = bound.value
                 connection.sourceReplied(piece, for: stream)

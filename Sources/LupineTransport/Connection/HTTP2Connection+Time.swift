@@ -48,9 +48,10 @@ extension HTTP2Connection {
 extension HTTP2Connection {
     /// Sends a PING after the head of a new request if the peer has been silent for `LivenessProbe.silence`.
     func pingIfSilent() {
+        // Nil if no PING is needed.
         guard let checkTime = liveness.exchangeBegins(at: loop.now, lastReceived: lastReceived)
         else { return }
-        // The payload is irrelevant: any octet from the peer counts as an answer.
+        // 0 is the payload of the PING. Any value will do: each octet from the peer shows that the peer is alive.
         machine.sendPing(0)
         scheduleLivenessCheck(at: checkTime)
     }

@@ -9,7 +9,9 @@ extension HTTP2Connection {
     /// exchange until then. If they do not enable extended CONNECT (RFC 8441 §3), ends the exchange.
     func admitWebSocket(_ exchange: Exchange, _ metrics: ExchangeMetrics) -> Bool {
         guard machine.hasPeerSettings else {
-            if exchange.awaitSettings(in: pool) {
+            // False if the exchange was cancelled.
+            let isParked = exchange.awaitSettings(in: pool)
+            if isParked {
                 exchangesAwaitingSettings.append(exchange)
                 decline(exchange)
             } else {
@@ -71,25 +73,27 @@ extension HTTP2Connection {
 
     /// Queues the stream of a tunnel that has octets to send or must end.
     func wakeTunnel(_ stream: HTTP2Stream) {
+        // In the state `stream`, `appendFrame` gets the next octets from the tunnel.
         if case .awaiting(let source) = stream.feed.state { stream.feed.state = .stream(source) }
         enqueue(stream)
     }
 
     /// Called when the peer has ended its half of the stream, and all its octets have been delivered. The peer may still read, so
     /// waiting octets are sent before the tunnel ends.
-    func tunnelEnded(_ stream: HTTP2Stream, _ tunnel: HTTP2Tunnel) {
+    func peerEndedTunnel(_ tunnel: HTTP2Tunnel, on stream: HTTP2Stream) {
         tunnel.peerHasEnded = true
         guard life == .open, writeFailure == nil, stream.isSending else { return endTunnel(of: stream) }
         wakeTunnel(stream)
     }
 
-    /// Ends the tunnel in order, after both halves of the stream have ended.
+    /// Ends the tunnel in order: the peer has ended its half of the stream, and this end has ended its own or can send no more.
     private func endTunnel(of stream: HTTP2Stream) {
-        // `.broken` ends the machine in any state; the tunnel's handler receives the orderly end.
+        // `.broken` ends the machine in any state; `.success` makes the tunnel's handler receive an orderly end.
         perform(stream.machine.handle(.broken), on: stream, .success(Fields()))
     }
 
-    /// Moves the tunnel's next octets to the stream's feed. Returns false if there are none.
+    /// Moves the tunnel's next octets to the stream's feed. Returns false if there are none; if the peer has ended its half too,
+    /// the tunnel then ends.
     func refillFeed(of stream: HTTP2Stream, from tunnel: HTTP2Tunnel, _ source: any ContentSource)
         throws(TransportError) -> Bool
     {
@@ -100,7 +104,7 @@ extension HTTP2Connection {
         stream.feed.state = .awaiting(source)
         guard tunnel.peerHasEnded else { return false }
         try endRequest(of: stream)
-        // In a separate loop job: the caller is still collecting output, and the END_STREAM flag must be part of it.
+        // This runs in a separate loop job: the caller is still collecting output, and the END_STREAM flag must be part of it.
         loop.executeOnLoop { [self] in endTunnel(of: stream) }
         return false
     }

@@ -58,7 +58,7 @@ final class HTTP2Connection: Carrier {
     /// The final head of a response, until the next event shows whether its stream ends with it.
     var pendingHead: (stream: HTTP2Stream, head: ResponseHead)?
     /// The octets received since the last event of the machine. If the next event is a head, this is the size of its frames.
-    var headOctets = 0
+    var eventOctets = 0
     /// Streams that have received input since `reportInputExhausted` last called their sinks.
     var streamsWithInput: [HTTP2Stream] = []
     /// Streams whose consumers need no more; reset at the end of the turn.
@@ -144,7 +144,7 @@ final class HTTP2Connection: Carrier {
         limits.lists.listOctets = parser.headBytes
         limits.lists.fieldCount = parser.fieldCount
         limits.lists.stringOctets = parser.lineBytes
-        // A head over its limit fails its stream. Only a head that is far over it fails the connection.
+        // A head over its limit fails its stream. Only a head that is far over the limit fails the connection.
         limits.frames.headerBlockOctets = max(limits.frames.headerBlockOctets, 2 * parser.headBytes)
         limits.interimHeads = parser.interimHeads
         return limits
@@ -166,6 +166,7 @@ final class HTTP2Connection: Carrier {
             settingsTimer = nil
             settingsTimedOut()
         }
+        // Sends the connection preface and the settings, which the machine's output contains from the start.
         writeSoon()
         var bytes: [UInt8] = []
         swap(&bytes, &firstOriginBytes)
@@ -179,12 +180,14 @@ final class HTTP2Connection: Carrier {
         loop.preconditionOnLoop()
         var metrics = initialMetrics(of: exchange)
         do throws(TransportError) {
+            // False if the owner has suspended the exchange, which is then parked.
             guard try exchange.begin(on: LoopBound<Carrier>(self, on: loop), loop: loop, of: pool) else {
                 return decline(exchange)
             }
         } catch { return refuse(exchange, error, metrics) }
         guard life == .open else { return sendElsewhere(exchange, metrics) }
         let isWebSocket = exchange.options.isWebSocket
+        // An exchange that is not admitted has been parked or ended.
         if isWebSocket, !admitWebSocket(exchange, metrics) { return }
         let announcement = exchange.content.announcement
         let isEmpty = !isWebSocket && (announcement == .none || announcement == .known(0))
@@ -195,6 +198,7 @@ final class HTTP2Connection: Carrier {
             openedStream = try openStream(
                 for: exchange, announcement, urgency, expectContinue: waitsForContinue, endsStream: isEmpty)
         } catch { return refuse(exchange, attributed(error, to: exchange), metrics) }
+        // Nil if only another connection can carry the exchange.
         guard let (id, list) = openedStream else { return sendElsewhere(exchange, metrics) }
         metrics.requestStart = loop.now
         metrics.requestHeadBytes = machine.openingOctets
@@ -233,6 +237,7 @@ final class HTTP2Connection: Carrier {
     /// number of streams after the pool leased the connection.
     private func sendElsewhere(_ exchange: Exchange, _ metrics: ExchangeMetrics) {
         let error = attributed(failure ?? http2Error(.refused), to: exchange)
+        // This runs in a separate loop job, as in `refuse`: otherwise a long queue of exchanges could overflow the stack.
         loop.executeOnLoop {
             self.returnToPool()
             self.pool.replayOrFail(
@@ -261,6 +266,7 @@ final class HTTP2Connection: Carrier {
 
     override func skip(_ exchange: Exchange) {
         guard let stream = stream(of: exchange) else { return }
+        // `endDelivery` expects a response that is being received, not a paused one.
         _ = stream.machine.handle(.resume)
         guard case .exchanging(_, .receiving) = stream.machine.state else {
             return cancelStream(stream, .cancelled)
@@ -270,8 +276,8 @@ final class HTTP2Connection: Carrier {
 
     private func cancelStream(_ stream: HTTP2Stream, _ error: TransportError) {
         guard isBeginning else { return fail(stream, error) }
-        // In a separate loop job: the pool may begin another exchange in place of this one. If the sink cancels each of them, the
-        // stack would grow.
+        // This runs in a separate loop job: the pool may begin another exchange in place of this one. If the sink cancelled each
+        // exchange inline, the stack would grow.
         stream.deferredCancellation = error
         let bound = LoopBound((self, stream), on: loop)
         loop.executeOnLoop {
@@ -284,9 +290,11 @@ final class HTTP2Connection: Carrier {
         guard let stream = stream(of: exchange), case .exchanging(_, .paused) = stream.machine.state else {
             return
         }
-        _ = stream.machine.handle(.resume)
+        _ = stream.machine.handle(.resume)  // needs no action
+        // No pipe is used: the machine must first remove the frames around the content.
         if let target = exchange.takeFileTarget() { stream.splice = SpliceTransfer(target, usesPipe: false) }
         updateDeadlines(.readingResumed, of: stream)
+        // The octets that the consumer answered with `.pause` are returned to the windows only now.
         recordConsumed(stream.withheldCredit, of: stream)
         stream.withheldCredit = 0
         writeSoon()
@@ -300,7 +308,7 @@ final class HTTP2Connection: Carrier {
         stream.isSuspended.toggle()
         updateDeadlines(stream.isSuspended ? .suspended : .unsuspended, of: stream)
         guard !stream.isSuspended else { return }
-        // In a separate loop job: the caller may be inside a call of the sink.
+        // This runs in a separate loop job: the caller may be inside a call of the sink.
         let bound = LoopBound((self, stream), on: loop)
         loop.executeOnLoop {
             let (connection, stream) = bound.value
@@ -320,6 +328,7 @@ final class HTTP2Connection: Carrier {
             senders.append(stream, as: urgency)
         }
         stream.urgency = urgency
+        // Nil if the program sets the `Priority` field itself: the peer then receives no update.
         guard stream.sentUrgency != nil else { return }
         reprioritisedStreams.append(stream)
         writeSoon()
@@ -375,12 +384,13 @@ final class HTTP2Connection: Carrier {
 
     override func close() {
         guard life == .open else { return }
-        // Delayed: the exchanges that are ending must end before the pool learns that the connection has closed.
+        // The close is delayed, because exchanges that are ending must end before the pool learns of the close.
         if completionDepth > 0 {
             isClosePending = true
             return
         }
         submitExchangesAwaitingSettings()
+        // Adds a GOAWAY frame to the machine's output; `end` sends it.
         machine.shutDown()
         end(.shutDown)
     }
@@ -474,7 +484,7 @@ extension HTTP2Connection: LoopChannel {
         if !readiness.isDisjoint(with: .closed) { peerIsClosing = true }
         let isReadable = !readiness.isDisjoint(with: [.readable, .closed])
         if isReadable { channel.becameReadable(isClosing: peerIsClosing) }
-        // A socket that was writable before reports it again with other events: then there is nothing to continue.
+        // The poller reports a socket that was writable before again, with other events: then there is nothing to continue.
         if readiness.contains(.writable), !mayWrite || channel.hasPendingOutput {
             mayWrite = true
             write()

@@ -42,6 +42,7 @@ final class HTTP2Tunnel: UpgradedChannel {
     }
 
     // MARK: the handler's side
+    // `UpgradedConnection` documents what these methods do and return.
 
     func sendUpgraded(_ bytes: [UInt8]) -> Int? {
         guard acceptsOutput else { return nil }
@@ -51,7 +52,7 @@ final class HTTP2Tunnel: UpgradedChannel {
     }
 
     func resumeUpgraded() {
-        // In a separate loop job: the handler may be inside `received`.
+        // This runs in a separate loop job: the handler may be inside `received`.
         connection.loop.executeOnLoop { self.connection.resume(self.stream.exchange) }
     }
 
@@ -83,7 +84,7 @@ final class HTTP2Tunnel: UpgradedChannel {
         isWriting = false
         guard unsentOctets == 0, !isDrainedCallScheduled else { return }
         isDrainedCallScheduled = true
-        // In a separate loop job: a handler that answers by sending more would otherwise grow the stack.
+        // This runs in a separate loop job: a handler that sends more from `drained` would otherwise grow the stack.
         connection.loop.executeOnLoop {
             self.isDrainedCallScheduled = false
             if self.unsentOctets == 0 { self.handler?.drained() }

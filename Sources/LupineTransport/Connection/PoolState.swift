@@ -36,7 +36,7 @@ struct PoolState: ~Copyable, Sendable {
         /// Runs an exchange on a connection.
         case run(Exchange, EventLoop, LoopBound<Carrier>)
         /// Marks an exchange as waiting in a queue. `submission` is the number of the submission that was queued. `priority` is
-        /// the one that the machine used; nil if the exchange has left the queue since.
+        /// the priority that the machine used; nil if the exchange has left the queue since.
         case wait(Exchange, WaiterID, submission: Int, priority: Float?)
         /// Dials on the loop with that number; nil for any loop.
         case dial(ConnectionID, DialProgress, loop: Int?)
@@ -164,6 +164,7 @@ struct PoolState: ~Copyable, Sendable {
 
     /// Records that a connection has closed, or that a dial has ended without a connection.
     mutating func recordEnd(of id: ConnectionID) {
+        // The entry may be missing: `abandonDial` and `close` remove it before the connection has closed.
         _ = remove(id)
         liveCount -= 1
     }

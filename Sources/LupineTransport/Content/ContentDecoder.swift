@@ -20,8 +20,10 @@ package struct ContentDecoder {
     /// The buffer that the decoder writes to; empty until content is decoded.
     private var outputBuffer: [UInt8] = []
 
-    /// Returns the content codings of a response that can be decoded. Empty if one of them is unknown, because then none can be
-    /// decoded; for a part of encoded content (206); and without content.
+    /// Returns the content codings of a response that can be decoded. The list is empty
+    /// - if one of the codings is unknown, because then none can be decoded;
+    /// - for a part of encoded content (206);
+    /// - if the response has no content.
     package static func codings(of head: ResponseHead, framing: BodyFraming) -> [ContentCoding] {
         switch framing {
         case .none, .handover: return []

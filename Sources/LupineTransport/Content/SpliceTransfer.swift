@@ -83,6 +83,7 @@ final class SpliceTransfer {
             do throws(Errno) {
                 switch try pipe?.drain(into: target.descriptor, count: remaining) ?? .wouldBlock {
                 case .bytes(let moved): remaining -= moved
+                // A regular file never reports this; a non-blocking device may.
                 case .wouldBlock: throw Errno.wouldBlock
                 }
             } catch { throw .file(error) }

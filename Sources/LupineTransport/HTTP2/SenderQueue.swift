@@ -4,7 +4,7 @@ import LupineHTTP2
 
 /// The streams that have something to send: the most urgent first, round-robin among those of the same urgency (RFC 9218 §10).
 ///
-/// While less urgent streams wait, every eighth removal is from one of their levels, each of those levels in turn. So an endless
+/// While less urgent streams wait, every eighth removal is from one of their levels, one level after the other. So an endless
 /// urgent upload slows the less urgent streams down but does not starve them.
 struct SenderQueue<Sender: AnyObject> {
     /// One of this many removals is from a level other than the most urgent one.

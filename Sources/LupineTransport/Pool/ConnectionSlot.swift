@@ -165,10 +165,10 @@ struct ConnectionSlot {
             return isAvailable ? .available : .none
         case (.idle, .lease):
             precondition(isAvailable, "a connection that takes nothing was lent")
-            return lease(after: 0)
+            return lease(runningExchanges: 0)
         case (.busy(let exchanges), .lease):
             precondition(isAvailable, "a full connection was lent")
-            return lease(after: exchanges)
+            return lease(runningExchanges: exchanges)
         case (.busy(let exchanges), .finished(.reusable(let hint))):
             return finish(oneOf: exchanges, hint, at: now, limits: limits)
         case (.busy(let exchanges), .finished(.notReusable)),
@@ -226,7 +226,7 @@ struct ConnectionSlot {
     }
 
     /// Records one more exchange besides the `exchanges` that are running.
-    private mutating func lease(after exchanges: Int32) -> Effect {
+    private mutating func lease(runningExchanges exchanges: Int32) -> Effect {
         if remainingExchanges != .max { remainingExchanges -= 1 }
         wasUsed = true
         state = .busy(exchanges: exchanges + 1)

@@ -2,8 +2,8 @@
 
 /// The limits of a pool's connections.
 package struct PoolLimits: Hashable, Sendable {
-    /// The limit of connections of one key, dials included. Browsers and URLSession settled on 6. Multiplexed connections that
-    /// are no longer leased do not count, up to the same number again.
+    /// The limit of connections of one key, dials included. Browsers and URLSession settled on 6. Of the multiplexed
+    /// connections that are no longer leased and still carry exchanges, as many as this limit do not count.
     package var perHost: Int
     /// The limit of connections of all keys together, dials included.
     package var total: Int
@@ -45,10 +45,11 @@ package enum PoolEvent: Sendable {
     case reprioritise(WaiterID, Float)
     /// A waiting exchange was cancelled. Has no effect once the waiter has been served.
     case cancel(WaiterID)
-    /// A dial has opened its connection, which carries `capacity` exchanges at once: one over HTTP/1.1 or if the connection
-    /// serves one exchange only; several over HTTP/2, of which the pool leases as many as the peer last allowed. `newKey` is
-    /// given if the program's decision about the peer has changed the TLS profile, and so the key: the connection carries the
-    /// exchange that it is tied to, and then serves only the new key. `loop` is the loop that it runs on.
+    /// A dial has opened its connection, which runs on `loop` and carries `capacity` exchanges at once. The capacity is 1 over
+    /// HTTP/1.1, and if the connection serves one exchange only. It is larger over HTTP/2; the pool then leases the connection to
+    /// as many exchanges as the peer last allowed. `newKey` is given if the program's decision about the peer has changed the TLS
+    /// profile, and so the key. The connection then carries the exchange that the dial is tied to, and after it serves only the
+    /// new key.
     case connected(ConnectionID, capacity: Int, newKey: Origin? = nil, loop: Int? = nil)
     /// A dial needs the program's decision about its peer. The machine ties the dial to the waiter that it would serve next; that
     /// exchange runs first on the connection. If there is no waiter, the machine abandons the dial.
@@ -61,7 +62,7 @@ package enum PoolEvent: Sendable {
     case descriptorsExhausted(ConnectionID)
     /// One exchange on the connection has ended.
     case finished(ConnectionID, Reuse)
-    /// The connection accepts no further exchanges; those it carries continue. If its peer has rejected some of them,
+    /// The connection accepts no further exchanges; those it carries continue. If its peer has rejected some exchanges,
     /// `carried` is the number of exchanges that the connection has carried in total.
     case retire(ConnectionID, carried: Int? = nil)
     /// The connection's limit of concurrent exchanges has changed, possibly to 0; running exchanges above the limit continue.

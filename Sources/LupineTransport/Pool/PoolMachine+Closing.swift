@@ -12,7 +12,8 @@ extension PoolMachine {
         let key = slots[Int(index)].key
         let wasRetiring = slots[Int(index)].isRetiring
         removeFromLists(index, of: key)
-        if slots[Int(index)].handle(.retire, at: now, limits: limits) == .close {
+        let effect = slots[Int(index)].handle(.retire, at: now, limits: limits)
+        if effect == .close {
             freeSlot(index, of: key, wasRetiring: wasRetiring)
             actions.append(.close(connection, reason))
         } else if !wasRetiring {

@@ -23,6 +23,7 @@ extension PoolMachine {
         else { return }
         let key = slots[Int(index)].key
         if dialState.claimant == nil { keys[Int(key)].unclaimedDials -= 1 }
+        // The result is always `close`. The dial has opened nothing yet, and ends itself.
         _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
         freeSlot(index, of: key)
         coalesceKey(key, onto: shared)

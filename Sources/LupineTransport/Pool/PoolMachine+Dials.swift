@@ -15,6 +15,7 @@ extension PoolMachine {
             idleLinks.grow()
         }
         slots[Int(index)].assign(to: key)
+        // The result is always `none`: a dial carries no exchange yet.
         _ = slots[Int(index)].handle(.dial(lastWaiter: waiters.lastSequence), at: now, limits: limits)
         if keys[Int(key)].unclaimedDials == 0 { keys[Int(key)].dialsStart = now }
         keys[Int(key)].slotCount += 1
@@ -38,6 +39,7 @@ extension PoolMachine {
         // At least one exchange runs on the connection, even if the peer last announced a limit of 0. If the peer still accepts
         // none, it refuses the stream: the exchange is then sent again or fails, and does not wait for ever.
         let allowed = expectedStreamLimit(of: key).map { max(1, $0) }
+        // The result is not needed: `serve` and `lease` check whether the connection is available.
         _ = slots[Int(index)]
             .handle(.connected(capacity: capacity, allowed: allowed, loop: loop), at: now, limits: limits)
         if let claimant {
@@ -49,6 +51,7 @@ extension PoolMachine {
             return move(index, from: key, to: newKey, at: now, into: &actions)
         }
         updateExpectation(from: index, of: key, wasClaimed: claimant != nil, at: now)
+        // After a dial, the connection also serves waiters that need a fresh one.
         serve(index, of: key, after: .dial, at: now, into: &actions)
         rebalance(key, at: now, into: &actions)
     }
@@ -83,6 +86,7 @@ extension PoolMachine {
             return
         }
         let key = slots[Int(index)].key
+        // The result is always `close`. The failed dial has closed its descriptor itself.
         _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
         if dial.claimant == nil { keys[Int(key)].unclaimedDials -= 1 }
         freeSlot(index, of: key)
@@ -124,6 +128,7 @@ extension PoolMachine {
         guard let waiter = fresh ?? waiters.popFirst(.any, of: &keys[Int(key)].queue) else {
             return abandonDial(index, at: now, into: &actions)
         }
+        // The result is always `none`: the dial goes on.
         _ = slots[Int(index)].handle(.claim(waiter, needsFresh: fresh != nil), at: now, limits: limits)
         keys[Int(key)].unclaimedDials -= 1
         // Each waiter that shared this dial gets its own, which may need a decision of the program too.
@@ -141,6 +146,7 @@ extension PoolMachine {
         let key = slots[Int(index)].key
         actions.append(.abandonDial(id(of: index)))
         if slots[Int(index)].claimant == nil { keys[Int(key)].unclaimedDials -= 1 }
+        // The result is always `close`, which the action `abandonDial` includes.
         _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
         freeSlot(index, of: key)
         rebalance(key, at: now, into: &actions)
@@ -160,6 +166,7 @@ extension PoolMachine {
             return
         }
         closeAllIdle(.descriptorsExhausted, at: now, into: &actions)
+        // The result is always `none`: the slot stays in the state `dialing`.
         _ = slots[Int(index)].handle(.retryDial, at: now, limits: limits)
         actions.append(.dial(connection, to: origin, loop: record.loop))
     }

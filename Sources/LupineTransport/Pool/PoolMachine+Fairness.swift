@@ -33,8 +33,8 @@ extension PoolMachine {
         removeIfUnused(key)
     }
 
-    /// Dials for the starved keys in turn, while the total limit allows another connection or an idle one can be closed to make
-    /// room.
+    /// Dials for one starved key after the other, while the total limit allows another connection, or while an idle connection
+    /// can be closed to make room.
     mutating func dialForStarved(at now: Instant, into actions: inout [PoolAction]) {
         while !starvedKeys.isEmpty {
             if Int(usedSlotCount) >= limits.total {
@@ -61,8 +61,8 @@ extension PoolMachine {
     }
 
     /// Returns whether a connection of `key` whose exchange has just ended must close, so that the first of the other starved
-    /// keys can dial. It must if `key` has no waiters, or if the other key has no connection or at least two fewer. If the result
-    /// is false, the other key moves to the end of `starvedKeys`, so that the next call considers another one.
+    /// keys can dial. The connection must close if `key` has no waiters, or if the other key has no connection or at least two
+    /// fewer. If the result is false, the other key moves to the end of `starvedKeys`: the next call considers another key.
     mutating func mustYieldToStarved(_ key: Int32) -> Bool {
         if starvedKeys.first == key, starvedKeys.count > 1 { rotateStarved() }
         let other = starvedKeys.first
@@ -97,6 +97,7 @@ extension PoolMachine {
             endsSinceRetirement += 1
             return false
         }
+        // If `mustYieldToStarved` returns false, it has moved the starved key to the end of the queue.
         guard needsFresh || mustYieldToStarved(key) else { return false }
         endsSinceRetirement = 0
         return true

@@ -3,8 +3,8 @@
 /// Decides how many exchanges wait for one dial.
 ///
 /// The first handshake with an origin shows which protocol it speaks; `http11Origins` stores those that chose HTTP/1.1. Until
-/// then, all exchanges for an origin that may speak HTTP/2 share one dial: if each had its own, one of the connections could
-/// carry all exchanges and the others would be unused. They share it for `sharingTime`, or until the dial fails or needs the
+/// then, all exchanges for an origin that may speak HTTP/2 share one dial. If each had its own dial, one of the connections could
+/// carry all exchanges and the others would be unused. The sharing lasts for `sharingTime`, or until the dial fails or needs the
 /// program's decision about its peer. After that each waiter gets its own dial, until a connection turns out to speak HTTP/2.
 ///
 /// A key is an origin that has connections or waiters.

@@ -13,9 +13,9 @@
 /// - A key with more waiters than its dials can serve starts another dial, unless it is at its limit, or the total limit is
 ///   reached and the key is in the queue `starvedKeys`. While a key is in that queue, no connection is idle that could be closed
 ///   for it. If a connection may carry several exchanges, one dial serves several waiters for a while (`PoolMachine+Sharing`).
-/// - Starved keys are served in turn, one dial at a time. If a key has no connection, or at least two fewer than another key, a
-///   connection of the other key closes when it is next idle, and the key dials in its place. A multiplexed connection may never
-///   become idle, so one of those is retired: it accepts no further exchange (`mustRetireForOthers`).
+/// - Starved keys are served one after the other, with one dial each time. If a starved key has no connection, or at least two
+///   fewer than another key, a connection of the other key closes when it is next idle, and the starved key dials in its place. A
+///   multiplexed connection may never become idle. It is then retired: it accepts no further exchange (`mustRetireForOthers`).
 /// - A retiring connection counts towards the total limit. Towards its key's limit, retiring connections do not count, up to as
 ///   many as that limit.
 /// - A key may use the connection of another key (`PoolMachine+Coalescing`). Its exchanges on that connection need no dial and
@@ -175,6 +175,7 @@ package struct PoolMachine: ~Copyable {
         case .retire(let connection, let carried):
             guard let index = index(of: connection) else { return }
             if let carried {
+                // At least 1: with 0, no exchange could ever run again.
                 keys[Int(slots[Int(index)].key)].exchangesBeforeGoAway = Int32(clamping: max(1, carried))
             }
             retire(index, .notReusable, at: now, into: &actions)
@@ -206,8 +207,10 @@ package struct PoolMachine: ~Copyable {
         let key = keyIndex(for: origin)
         if !needsFresh {
             while !keys[Int(key)].available.isEmpty {
+                // Preferably a connection that runs on `loop`.
                 let index = nearest(to: loop, of: key)
                 if slots[Int(index)].isExpired(at: now) {
+                    // `rebalance` is not called here: this function leases another connection, or calls `rebalance` itself.
                     retire(index, .expired, rebalancing: false, at: now, into: &actions)
                 } else {
                     lease(index, of: key, to: exchange, at: now, into: &actions)
@@ -259,8 +262,11 @@ package struct PoolMachine: ~Copyable {
         case .close:
             if slotLinks.isLinked(index) { slotLinks.remove(index, from: &keys[Int(key)].available) }
             freeSlot(index, of: key, wasRetiring: wasRetiring)
-            actions.append(.close(connection, reuse == .notReusable || wasRetiring ? .notReusable : .expired))
+            let wasUnusable = reuse == .notReusable || wasRetiring
+            actions.append(.close(connection, wasUnusable ? .notReusable : .expired))
         case .available:
+            // If the result is false, `mustYieldToStarved` has moved the starved key to the end of its queue, and
+            // `mustRetireForOthers` may have counted the call.
             let mustClose: Bool
             if slots[Int(index)].isIdle {
                 mustClose = !starvedKeys.isEmpty && mustYieldToStarved(key)
@@ -271,6 +277,7 @@ package struct PoolMachine: ~Copyable {
                 retire(index, .madeRoom, rebalancing: false, at: now, into: &actions)
             } else {
                 let hasNoWaiters = keys[Int(key)].queue.isEmpty
+                // After an exchange, the connection does not serve waiters that need a fresh one.
                 serve(index, of: key, after: .exchange, at: now, into: &actions)
                 // Most exchanges end here: nothing that `rebalance` examines has changed.
                 if hasNoWaiters, starvedKeys.isEmpty { return }
@@ -290,7 +297,8 @@ package struct PoolMachine: ~Copyable {
         // A connection that has carried nothing may serve waiters that need a fresh one.
         let wasUsed = slots[Int(index)].wasUsed
         let room = min(capacity, keys[Int(key)].exchangesBeforeGoAway ?? capacity)
-        if slots[Int(index)].handle(.capacityChanged(room), at: now, limits: limits) == .available {
+        let effect = slots[Int(index)].handle(.capacityChanged(room), at: now, limits: limits)
+        if effect == .available {
             serve(index, of: key, after: wasUsed ? .exchange : .dial, at: now, into: &actions)
         } else {
             updateLists(index, of: key, into: &actions)

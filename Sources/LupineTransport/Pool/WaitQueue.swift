@@ -205,6 +205,7 @@ struct WaiterSlab {
         var next = subqueue.first
         if !precedes(index, next) {
             next = subqueue.last
+            // The loop ends at the first waiter at the latest: the new waiter does not precede the first one.
             while precedes(index, links.previous(before: next)) { next = links.previous(before: next) }
         }
         links.insert(index, before: next, in: &subqueue)

@@ -62,7 +62,7 @@ import Testing
             let pair = try stage.exchange(sink: RecordingSink(demand: { _ in .enough }))
             let sink = pair.sink
             stage.pool.submit(pair.exchange)
-            await stage.expire(HTTP1Connection.endDelay, on: clock, until: sink)
+            await stage.expire(HTTP1Connection.exchangeEndDelay, on: clock, until: sink)
             #expect(sink.failure == nil && sink.text == "abc")
             stage.origin.gate("rest").open()
             while stage.pool.idleCount == 0 { await Task.yield() }
@@ -188,7 +188,7 @@ import Testing
             await pair.sink.headReceived.wait()
             await stage.settle()
             stage.origin.gate("body").open()
-            await stage.expire(HTTP1Connection.endDelay, on: clock, until: pair.sink)
+            await stage.expire(HTTP1Connection.exchangeEndDelay, on: clock, until: pair.sink)
             #expect(pair.sink.failure == nil)
             stage.origin.gate("rest").open()
             while stage.pool.idleCount == 0 { await Task.yield() }
