@@ -7,11 +7,11 @@ internal import LupineTransport
 /// Produces the values of `Authorization` and `Proxy-Authorization` that answer the challenges of one server or proxy with one
 /// credential.
 ///
-/// A session has one answer per `Identity`. The session's tasks share the answer, so that they count the uses of a nonce together
+/// A session has one answer per `Key`. The session's tasks share the answer, so that they count the uses of a nonce together
 /// (U-11.11: no nonce count is sent twice). May be used on any thread; nothing blocks.
 final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
-    /// Identifies an answer within a session. The nonce is not part of the identity: the same answer continues with a new nonce.
-    struct Identity: Hashable, Sendable {
+    /// Identifies an answer within a session. The key lacks the nonce: after a new nonce the answer stays the same object.
+    struct Key: Hashable, Sendable {
         /// The server or proxy, with its host in canonical form.
         let challenger: AuthenticationCandidate.Challenger
         let space: URLProtectionSpace
@@ -34,37 +34,38 @@ final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
     /// The most earlier nonces whose counts an answer remembers.
     private static let maxEarlierNonces = 16
 
-    let identity: Identity
-    /// The client nonce under a `-sess` algorithm. It never changes, so that servers which derive the key from the nonces of the
-    /// first request and servers which derive it from the nonces of each request compute the same key.
+    let key: Key
+    /// The client nonce under a `-sess` algorithm. It never changes, so that servers which derive `H(A1)` from the nonces of the
+    /// first request and servers which derive it from the nonces of each request compute the same hash.
     private let sessionNonce = DigestResponse.freshClientNonce()
     private let scheme: Lock<Scheme>
 
     /// Creates the answer to a challenge. Fails when the credential has no name or password, or when they contain characters that
     /// the scheme cannot send (U-11.8).
-    init?(_ candidate: AuthenticationCandidate, identity: Identity) {
-        guard let user = identity.credential.user, let password = identity.credential.password else {
+    init?(_ candidate: AuthenticationCandidate, key: Key) {
+        guard let user = key.credential.user, let password = key.credential.password else {
             return nil
         }
-        self.identity = identity
+        self.key = key
         switch candidate {
         case .basic:
             guard let field = BasicResponse.field(user: user, password: password) else { return nil }
             scheme = Lock(.basic(field: field))
         case .digest(let challenge):
             let response = DigestResponse(challenge, user: user, password: password)
+            // False for a name with control characters.
             guard response.canSendUserName else { return nil }
             scheme = Lock(.digest(response, earlier: []))
         }
     }
 
-    var space: URLProtectionSpace { identity.space }
-    var credential: URLCredential { identity.credential }
+    var space: URLProtectionSpace { key.space }
+    var credential: URLCredential { key.credential }
 
     /// The hash function for the `contentHash` of `field(method:target:contentHash:)`; nil when the field does not depend on the
     /// content.
     var contentHashFunction: MessageDigest? {
-        identity.protection == .authInt ? identity.algorithm?.hash : nil
+        key.protection == .authInt ? key.algorithm?.hash : nil
     }
 
     /// The paths and URLs in the challenge's `domain`, for which the credential is valid too (RFC 7616 §3.3). Empty for the whole
@@ -112,6 +113,7 @@ final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
             guard case .digest(let current, var earlier) = scheme, PeerText(current.challenge.nonce) != nonce,
                 let user = credential.user, let password = credential.password
             else { return }
+            // The current response becomes an earlier one, because the server may name its nonce again.
             earlier.append(current)
             if earlier.count > Self.maxEarlierNonces { earlier.removeFirst() }
             let next: DigestResponse

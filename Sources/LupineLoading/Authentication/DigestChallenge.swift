@@ -60,7 +60,7 @@ struct DigestChallenge: Hashable, Sendable {
     init?(_ challenge: ChallengeSyntax) {
         guard challenge.scheme == "digest", let nonce = challenge["nonce"], let realm = challenge["realm"],
             let algorithm = DigestAlgorithm(name: challenge["algorithm"] ?? "MD5"),
-            // Nil if OpenSSL does not offer the function.
+            // The hash of no octets is nil if OpenSSL does not offer the function.
             algorithm.hash.digest(of: []) != nil
         else { return nil }
         let offeredProtections = challenge["qop"].map { list in
