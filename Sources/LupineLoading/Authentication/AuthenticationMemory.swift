@@ -139,8 +139,8 @@ final class AuthenticationMemory: Sendable {
 
     /// Records that the server of `url` has accepted an answer.
     func remember(_ answer: AuthenticationAnswer, for url: URL) {
-        // `domain` is nil for Basic. A Digest answer that is the newest one is recorded already, because its scope does not depend
-        // on the URL.
+        // `domain` is nil for Basic. A Digest answer that is the newest one is recorded already: its scope does not depend on the
+        // URL.
         if answer.domain != nil, isNewest(answer) { return }
         guard let scope = Self.scope(of: answer, acceptedAt: url) else { return }
         remember(Entry(scope: scope, answer: answer))

@@ -28,7 +28,7 @@ struct CookieJar: Sendable {
     }
 
     private let limits: Limits
-    /// The public suffix list; nil for the system's, which is read when it is first needed.
+    /// The public suffix list; nil for the system's list, which is read when it is first needed.
     private let suffixList: PublicSuffixList?
     /// The cookies by bare domain: the cookie's domain without a leading dot, such as `www.a.example`.
     private var entriesByDomain: [String: [Entry]] = [:]
@@ -53,11 +53,12 @@ struct CookieJar: Sendable {
             .sorted { $0.creationOrder < $1.creationOrder }
     }
 
-    /// Stores a cookie in place of the one with the same name, domain and path. An expired cookie only removes the other one.
+    /// Stores a cookie in place of the one with the same name, domain and path. An expired cookie is not stored, but removes the
+    /// stored one.
     ///
     /// - Parameters:
     ///   - cookie: The cookie, which `CookieAdmission` has accepted, or which the program or a file supplies.
-    ///   - isOriginSecure: Whether the cookie came over a secure connection; otherwise it cannot replace or hide secure cookies.
+    ///   - isOriginSecure: Whether the cookie came over a secure connection. If not, it cannot replace or hide secure cookies.
     ///   - now: The current date.
     ///   - creationDate: The date when the cookie was first stored, if it comes from a file.
     /// - Returns: Whether anything changed.
@@ -87,7 +88,7 @@ struct CookieJar: Sendable {
         setEntries(entries, ofDomain: domain)
         if let expiry = cookie.expiresDate { earliestExpiry = min(earliestExpiry, expiry) }
         if index == nil { enforceLimits(afterAddingTo: domain, at: now) }
-        // Here an expired cookie has removed another one: without one to remove, the function has returned above.
+        // An expired cookie has removed a stored one here: if there was none, the function has returned above.
         return oldEntry?.cookie != cookie || entry.hasExpired(at: now)
     }
 
@@ -145,8 +146,8 @@ struct CookieJar: Sendable {
             && left.path.hasSameOctets(as: right.path)
     }
 
-    /// Whether the jar has a secure cookie of the same name that this cookie would hide (rfc6265bis §5.7 step 16). That is the
-    /// case if the secure cookie's domain is the same, a parent or a child, and its path is the same or a parent.
+    /// Whether the jar has a secure cookie of the same name that this cookie would hide (rfc6265bis §5.7 step 16). The
+    /// domain of the secure cookie is then the same, a parent or a child; its path is the same or a parent.
     private func wouldHideSecureCookie(_ cookie: HTTPCookie, at now: Date) -> Bool {
         let cookieDomain = Self.bareDomain(of: cookie)
         return domainsPossiblyRelated(to: cookieDomain).contains { domain in
@@ -207,14 +208,15 @@ struct CookieJar: Sendable {
     /// Removes expired cookies. Searches the jar only if a cookie may have expired.
     private mutating func removeExpired(at now: Date) {
         guard earliestExpiry <= now else { return }
+        // Whether any cookie was removed does not matter: `count` tells the caller.
         _ = removeAll { $0.hasExpired(at: now) }
         earliestExpiry =
             entriesByDomain.values.joined().lazy.compactMap(\.cookie.expiresDate).min() ?? .distantFuture
     }
 
     /// Enforces the limits after a cookie was added to this bare domain. Removes expired cookies first. Then evicts one cookie of
-    /// the registrable domain if that has too many, otherwise some of the registrable domains with the most cookies: a domain
-    /// with many cookies does not displace those of domains with few.
+    /// the registrable domain if that has too many, otherwise cookies of the registrable domains with the most cookies: a domain
+    /// with many cookies does not displace the cookies of domains with few.
     private mutating func enforceLimits(afterAddingTo domain: String, at now: Date) {
         guard count > min(limits.perDomain, limits.total) else { return }
         if sites == nil {
@@ -239,6 +241,7 @@ struct CookieJar: Sendable {
             // The candidates are one cookie of each of the sites with the most cookies.
             let candidates = (sites?.largest ?? []).compactMap { nextToEvict(ofDomains: $0) }
                 .sorted { $0.isEvicted(before: $1) }
+            // Never true while cookies remain; without a candidate the loop would not end.
             if candidates.isEmpty { return }
             for entry in candidates.prefix(count - targetCount) { evict(entry) }
         }

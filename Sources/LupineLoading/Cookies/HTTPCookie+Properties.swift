@@ -45,7 +45,7 @@ extension HTTPCookie.Contents {
         return properties
     }
 
-    /// Returns the date of `maximumAge` or, if that is missing or invalid, of `expires`; nil if neither is valid.
+    /// Returns the date of `maximumAge`; if that property is missing or invalid, the date of `expires`. Nil if neither is valid.
     private static func expiry(_ properties: [HTTPCookiePropertyKey: Any], now: Date) -> Date? {
         switch properties[.maximumAge] {
         case let text as String:

@@ -105,7 +105,7 @@ package enum RedirectRule {
             + (isShownWhole ? target : Excerpt(location).description)
     }
 
-    /// Returns the error if the configuration forbids this redirect, which leads from https to http; nil if the redirect is
+    /// Returns the error for a redirect from https to http, if the configuration forbids such redirects; nil if the redirect is
     /// allowed.
     static func refusal(
         of target: URL?, from url: URL?, _ options: URLSessionConfiguration.LupineOptions
@@ -132,7 +132,8 @@ package enum RedirectRule {
         return value
     }
 
-    /// Returns the response's URL; if that has no fragment, adds the fragment of the request's URL, which is not sent to servers.
+    /// Returns the response's URL. If it has no fragment, adds the fragment of the request's URL, which no response repeats: it
+    /// is not sent to servers.
     private static func url(_ base: URL, inheritingFragmentOf current: URL) -> URL {
         guard base.fragment(percentEncoded: true) == nil,
             let fragment = current.fragment(percentEncoded: true),
@@ -154,6 +155,7 @@ package enum RedirectRule {
             case 301 where method == "POST", 302 where method == "POST", 303:
                 self.method = "GET"
                 keepsBody = false
+            // 305 and 306 are obsolete, and treated like 307.
             case 301, 302, 305, 306, 307, 308:
                 self.method = method
                 keepsBody = true

@@ -4,7 +4,7 @@ import Foundation
 import LupineTLS
 import LupineTransport
 
-/// Selects the TLS profile of an exchange: which party decides about its peer, and which client identity it has.
+/// Selects the TLS profile of an exchange: which party decides about the server, and which client identity may be used.
 ///
 /// Exchanges of tasks without a delegate share one profile. A connection with that profile asks no delegate: its event loop
 /// evaluates the peer's chain, caches the verdict, and resumes TLS sessions. With any other profile, each new connection asks the
@@ -68,8 +68,8 @@ final class TLSProfileSelector: Sendable {
     private let refusalHandler: TLSProfile.RefusalHandler
     private let refusedPeers: RefusedPeers
 
-    /// The refused peers, of each origin the last one. A class of its own, because the profiles refer to it: if they referred to
-    /// the selector, which owns them, that would be a reference cycle.
+    /// The last refused peer of each origin. A class of its own, because the profiles refer to it. A reference
+    /// to the selector, which owns the profiles, would be a reference cycle.
     private final class RefusedPeers: Sendable {
         private struct Records: Sendable {
             var peers: [Endpoint: PeerTrust] = [:]
@@ -110,6 +110,7 @@ final class TLSProfileSelector: Sendable {
         self.evaluator = evaluator
         self.revocation = revocation
         let refusedPeers = RefusedPeers()
+        // The second argument is the reason of the refusal, which is not recorded: the error of the exchange contains it.
         let refusalHandler: TLSProfile.RefusalHandler = { peer, _, host, port in
             refusedPeers.record(peer, host: host, port: port)
         }
@@ -184,8 +185,8 @@ final class TLSProfileSelector: Sendable {
 
     /// Returns the profile with this key; creates it if there is none.
     private func profile(_ key: ProfileKey) -> TLSProfile {
-        // The closure returns the dropped profile too, so that it is released outside the lock: its evaluator may own objects of
-        // the program, whose `deinit` must not run under the lock.
+        // The closure returns the dropped profile too, so that the profile is released outside the lock: its evaluator may own
+        // objects of the program, whose `deinit` must not run under the lock.
         let (profile, _) = state.withLock {
             [configuration, evaluator, revocation, refusalHandler] state -> (TLSProfile, TLSProfile?) in
             if let profile = state.profiles[key] { return (profile, nil) }
@@ -197,7 +198,8 @@ final class TLSProfileSelector: Sendable {
                 }
             }
             var settings = configuration
-            // A connection asks the task about the server, and about the identity unless the task has chosen one already.
+            // What a connection asks the task for which it is opened: about the server, and about the client identity unless the
+            // task has chosen one already.
             var questions = PeerQuestions.trustAndIdentity
             switch key.clientIdentity {
             case .configured: break
@@ -209,6 +211,7 @@ final class TLSProfileSelector: Sendable {
                 settings.identity = nil
                 questions = .trust
             }
+            // With `policy` the evaluator and the configuration decide.
             if key.party == .policy { questions = .none }
             // Profiles with equal settings share the certificates and keys loaded for them, which do not depend on the party.
             let profile: TLSProfile
