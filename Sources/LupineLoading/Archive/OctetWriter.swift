@@ -52,7 +52,7 @@ struct OctetWriter: Sendable {
         let range = count..<(count + octets.count)
         var bufferSpan = buffer.mutableSpan
         var target = bufferSpan._mutatingExtracting(range)
-        // Indexing two spans of equal length lets the compiler vectorize the loop.
+        // Indexing two spans of equal length lets the compiler vectorize the loop. `min` shows it that no index is invalid.
         for index in 0..<min(target.count, octets.count) { target[index] = octets[index] }
         count = range.upperBound
     }

@@ -49,7 +49,7 @@ enum CacheDecision: Sendable {
     static func needsEntry(for request: URLRequest, configuration: URLRequest.CachePolicy) -> Bool {
         guard CacheRule.hasKey(request) else { return false }
         let policy = CachePlan.policy(of: request, configuration: configuration)
-        // A policy that uses stored entries at all uses a fresh entry with a validator.
+        // Tries the plan with the best possible entry, a fresh one with a validator: a policy that uses any stored entry uses it.
         switch CachePlan.plan(for: request, policy: policy, stored: .fresh(hasValidator: true)) {
         case .useStored, .revalidate: return true
         case .load, .loadFromOrigin, .bypass, .fail: return false

@@ -122,7 +122,7 @@ package final class CacheEntry: Sendable {
         by conceal: (String) -> String, for request: URLRequest, identifying: IdentifyingFields?
     ) -> CacheEntry {
         if !vary.holdsSecrets { return self }
-        // An entry without an audience is for all users. Its new key must not get an audience.
+        // An entry without an audience is for all users. Its new `VaryKey` must not get an audience.
         return CacheEntry(
             response: response, http: httpResponse, requestTime: requestTime, responseTime: responseTime,
             storedTime: storedTime,
@@ -155,7 +155,7 @@ package final class CacheEntry: Sendable {
 
     /// Returns the entry's cost in memory, in bytes.
     private static func size(of response: CachedURLResponse, _ http: HTTPURLResponse?) -> Int {
-        // Does not call a program's class.
+        // Does not read the URL of a program's subclass, because that calls the program's code.
         let url = http?.url ?? (response.response.isLibraryClass ? response.response.url : nil)
         return response.data.count + (url?.absoluteString.utf8.count ?? 0) + headSize(of: http)
     }

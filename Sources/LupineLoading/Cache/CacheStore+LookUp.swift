@@ -10,6 +10,7 @@ extension CacheStore {
     func response(for address: String) -> CachedURLResponse? {
         let key = CacheKey(address: address, partition: nil)
         if let entry = state.withLock({ $0.useInMemory(key) }) { return entry.response }
+        // `unknown` means that the folder was not read yet.
         if case .unknown = state.withLock({ $0.lookUp(key) }) { readFolderIndex() }
         switch state.withLock({ $0.lookUp(key) }) {
         case .entry(let entry): return entry.response
@@ -77,6 +78,7 @@ extension CacheStore {
             }
             switch result {
             case .entry(let entry): if entry.answers(request, of: requester) { return entry }
+            // `unknown` does not occur after `readFolderIndex`.
             case .nothing, .unknown: break
             case .onDisk(let record):
                 if let entry = readIfAnswering(record, key, request, for: requester) { return entry }
@@ -85,11 +87,12 @@ extension CacheStore {
         return nil
     }
 
-    /// Reads an entry of the folder if it answers the request, puts it into memory and returns it. Returns nil if it does not
-    /// answer the request, or cannot be read.
+    /// Reads an entry of the folder if it answers the request, puts it into memory and returns it. Returns nil if the
+    /// entry does not answer the request, or cannot be read.
     private func readIfAnswering(
         _ record: CacheIndex.Record, _ key: CacheKey, _ request: URLRequest, for requester: CacheRequester
     ) -> CacheEntry? {
+        // Reads the key of the hash only if secrets must be compared.
         let hash = record.terms.vary.holdsSecrets ? folderHash : nil
         guard record.terms.mayAnswer(request, of: requester, hash: hash),
             let storedEntry = read(record, key),

@@ -137,7 +137,8 @@ extension CacheStore.State {
 
     // MARK: changing
 
-    /// Puts an entry into memory if it is not too large. In both cases the previous entry under the key is removed.
+    /// Puts an entry into memory if it is not too large. Removes the previous entry under the key even if the new one is too
+    /// large.
     mutating func insertIntoMemory(
         _ entry: CacheEntry, for key: CacheKey, _ limits: CacheStore.SizeLimits,
         _ removed: inout CacheStore.RemovedObjects
@@ -260,6 +261,7 @@ extension CacheStore.State {
         index = newIndex
         if isWriter { removalsAsReader = nil }
         for address in hiddenAddresses {
+            // The call that has hidden the address has requested the removal of its default key, so this leaves out that key.
             for key in index.partitionedKeys(of: address) where pendingChanges[key] == nil {
                 // Stays empty, because no pending change is replaced.
                 var removed = CacheStore.RemovedObjects()
@@ -271,7 +273,8 @@ extension CacheStore.State {
 
     // MARK: batches
 
-    /// Whether there is nothing to write, even if this cache becomes the folder's writer.
+    /// Whether there is nothing to write, even if this cache becomes the folder's writer and then has to remove the entries of
+    /// `removalsAsReader`.
     var hasNothingToWrite: Bool {
         queue.isEmpty && !mustClear && usedKeys.isEmpty && evictedStarts.isEmpty
             && removalsAsReader?.isEmpty ?? true
@@ -327,6 +330,7 @@ extension CacheStore.State {
             batch.changes.append((key, change))
         }
         queue.removeFirst(removedCount)
+        // Moves the arrays into the batch; the empty arrays of the batch become the state's.
         swap(&batch.usedKeys, &usedKeys)
         swap(&batch.evictedStarts, &evictedStarts)
         return batch

@@ -100,6 +100,7 @@ extension CacheStore {
                 if state.clearCount != clearCount { return }
                 state.mustClear = false
                 // A reader cannot empty the folder. It keeps the removals until it becomes the writer.
+                // With `none` there is usually no folder, and so nothing to remove.
                 if access != .reader { state.removalsAsReader = access == .writer ? nil : PendingRemovals() }
             }
         }
@@ -150,6 +151,7 @@ extension CacheStore {
             guard case .write(let entry, let request, let limits) = change.action else { continue }
             let concealed = entry.concealed(by: conceal, for: request, identifying: entry.identifying)
             let start = writer.count
+            // Nil, or false below, if the entry may not be written.
             guard let terms = terms.withLock({ $0.terms(of: concealed) }),
                 CacheEntryFormat.write(
                     concealed, terms: terms, digest: CacheEntryFormat.digest(of: key.address), to: &writer)
@@ -185,8 +187,8 @@ extension CacheStore {
         folder.releaseInitialIndex()
     }
 
-    /// Replaces the index file after a failed write, because the old file still refers to entries that were replaced or removed.
-    /// Empties the folder if the index file cannot be replaced either.
+    /// Replaces the index file after a failed write of changes, because the old file still refers to entries that were replaced
+    /// or removed. If the replacement fails too, empties the folder.
     private func repairIndex() {
         if resetIfRemoved() { return }
         if folder.replaceIndex(state.withLock { $0.index.changes }) { return }
@@ -214,15 +216,16 @@ extension CacheStore {
         writeBatch(onlyLogs: true)
     }
 
-    /// Removes segments without entries, rewrites at most one segment that is mostly unused, and replaces an index file with many
-    /// obsolete changes. `clearCount` is the state's count when the batch began.
+    /// Removes segments without entries, rewrites at most one segment that is mostly unused, and rewrites the index file if it
+    /// contains many obsolete changes. `clearCount` is the state's count when the batch began.
     private func compactFolder(_ capacity: Int, _ clearCount: Int) {
         guard folder.access == .writer else { return }
-        let (liveBytes, entryCount) = state.withLock { ($0.index.liveBytes, $0.index.count) }
-        folder.removeSegments(except: liveBytes)
-        if let segment = folder.segmentToRewrite(capacity: capacity, liveBytes: liveBytes) {
+        let (liveBytesBySegment, entryCount) = state.withLock { ($0.index.liveBytes, $0.index.count) }
+        folder.removeSegmentsWithoutEntries(liveBytesBySegment)
+        if let segment = folder.segmentToRewrite(capacity: capacity, liveBytes: liveBytesBySegment) {
             rewrite(segment, capacity, clearCount)
-            folder.removeSegments(except: state.withLock { $0.index.liveBytes })
+            // The rewritten segment has no entries now.
+            folder.removeSegmentsWithoutEntries(state.withLock { $0.index.liveBytes })
         }
         if folder.isIndexWorthRewriting(entryCount) {
             // If this fails, the old index file remains, which describes the same entries.
@@ -246,6 +249,7 @@ extension CacheStore {
             octets += entry
         }
         state.withLock { $0.removeFromIndex(unreadableKeys) }
+        // If writing the copies or logging their locations fails, the entries stay at their old locations.
         guard
             let locations = folder.append(
                 octets.span, lengths: moved.map(\.from.length), capacity: capacity),

@@ -105,6 +105,7 @@ final class CacheStore: Sendable {
         get { state.withLock { $0.diskCapacity } }
         set {
             let isLowered = state.withLock { state in
+                // Compares with the old capacity: `defer` sets the new one afterwards.
                 defer { state.diskCapacity = max(0, newValue) }
                 return newValue < state.diskCapacity
             }
@@ -173,7 +174,7 @@ final class CacheStore: Sendable {
     /// Removes all entries.
     func removeAll() {
         let (batchStart, _, _) = state.withLock { state in
-            // Copies of both, so that their objects are released outside of the lock.
+            // Copies of the entries and the changes, so that their objects are released outside of the lock.
             let (memory, pendingChanges) = (state.memory, state.pendingChanges)
             state.memory.removeAll()
             state.dropPendingChanges()
@@ -196,7 +197,7 @@ final class CacheStore: Sendable {
         schedule(batchStart)
     }
 
-    /// Calls `completion` on the storage queue when all changes that were requested before are on disk.
+    /// Calls `completion` on the storage queue when all changes that were requested before this call are on disk.
     func flush(_ completion: @escaping @Sendable () -> Void) {
         let number = state.withLock { $0.lastChangeNumber }
         StorageQueue.run {

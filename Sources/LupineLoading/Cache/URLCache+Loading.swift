@@ -39,7 +39,7 @@ extension URLCache {
     /// The caller must have checked `CacheRule.isStorable`.
     package func store(_ entry: CacheEntry, for request: URLRequest) {
         guard let address = CacheRule.key(of: request) else { return }
-        // This response must not be stored, but it replaces the stored one, which is removed.
+        // The new response must not be stored. The stored response is obsolete now, and is removed.
         if entry.setsCookieForUnknownUser {
             return store.remove(address, partition: entry.provenance.partition)
         }

@@ -20,6 +20,7 @@ enum CacheRule {
             request.value(forHTTPHeaderField: "Range") == nil
         else { return false }
         if forbidsStoring(response, for: request) { return false }
+        // `isUnknown`: the value of such a field in a later request cannot be known.
         return !VaryKey.names(in: response.value(of: .vary)).contains(
             where: VaryKey.isUnknown)
     }
@@ -59,8 +60,8 @@ enum CacheRule {
     /// Whether a 304 confirms the stored response, and not another version of it (RFC 9111 §4.3.4).
     ///
     /// If the 304 has an `ETag`, only tags are compared: weakly, as for `If-None-Match` (RFC 9110 §13.1.2), because servers that
-    /// compress on the fly send `W/` inconsistently. Otherwise `Last-Modified` is compared. A 304 without both selects the stored
-    /// response, because only one version was validated.
+    /// compress on the fly send `W/` inconsistently. Otherwise `Last-Modified` is compared. A 304 with neither field
+    /// selects the stored response, because only one version was validated.
     static func selects(_ update: HTTPURLResponse, _ stored: HTTPURLResponse) -> Bool {
         if let tag = update.value(of: .eTag) {
             return stored.value(of: .eTag).map { isSameTag($0, tag) } ?? false
@@ -147,6 +148,7 @@ enum CacheRule {
 
     /// Whether two URLs have the same scheme, host and port; false if one has no host.
     private static func isSameOrigin(_ left: URL, _ right: URL) -> Bool {
+        // A challenger has the scheme, host and port of a URL, with default ports filled in.
         guard let left = AuthenticationCandidate.Challenger.server(of: left),
             let right = AuthenticationCandidate.Challenger.server(of: right)
         else { return false }

@@ -10,8 +10,8 @@ internal import LupineHTTP
 /// - a `Host` that differs from that of the URL,
 /// - for a response that is not for all users, the fields that identify users.
 ///
-/// Keys are written to disk, so values that may be secret are concealed: replaced by a keyed hash. Those are all values except
-/// those of `Accept`, `Accept-*` and `Host`, because the name of a field does not tell whether its value is secret.
+/// Keys are written to disk, so values that may be secret are concealed: replaced by a keyed hash. All values count as secret,
+/// except the values of `Accept`, `Accept-*` and `Host`, because the name of a field does not tell whether its value is secret.
 package struct VaryKey: Hashable, Sendable {
     /// The value that a request had in a field.
     enum Value: Hashable, Sendable {
@@ -126,6 +126,7 @@ package struct VaryKey: Hashable, Sendable {
             case .concealed(let hash): hash.hasSameOctets(as: conceal(value))
             }
         }
+        // Without an audience the response is for all users.
         guard hasSameFields, let audience else { return hasSameFields }
         return audience.fieldsDigest == identifying.digest
             && audience.user == identifying.text(of: request).map(conceal)
