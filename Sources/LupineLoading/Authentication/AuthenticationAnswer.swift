@@ -26,8 +26,8 @@ final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
     private enum Scheme: Sendable {
         /// Basic, with the value of its field, which is the same for all requests.
         case basic(field: String)
-        /// Digest: the response with the current nonce, and those with earlier nonces, oldest first. A server may send an
-        /// earlier nonce again.
+        /// Digest, with the response that has the current nonce, and the responses with earlier nonces, oldest first. A server
+        /// may send an earlier nonce again.
         case digest(DigestResponse, earlier: [DigestResponse])
     }
 
@@ -109,6 +109,7 @@ final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
     /// Switches to the nonce of a new challenge. If that nonce was used before, its count continues. Does nothing for Basic.
     func useNonce(of challenge: DigestChallenge) {
         scheme.withLock { scheme in
+            // Compares by octets, because the peer chooses the nonces.
             let nonce = PeerText(challenge.nonce)
             guard case .digest(let current, var earlier) = scheme, PeerText(current.challenge.nonce) != nonce,
                 let user = credential.user, let password = credential.password

@@ -6,8 +6,8 @@ internal import LupineTransport
 /// Remembers which answers servers and proxies have accepted, so that later requests of the session send credentials preemptively
 /// (U-11.15).
 ///
-/// Each session has its own memory. An answer that one origin has accepted is not sent to another origin, and a task sends only
-/// its own user's credential. The memory records where a credential was accepted, but not which tasks may use it: the caller
+/// Each session has its own memory. An answer that one origin has accepted is not sent to another origin. A task sends only the
+/// credential of its own user. The memory records where a credential was accepted, but not which tasks may use it: the caller
 /// passes the credential with which its task would answer. The memory also stores the answers in use, so that tasks which answer
 /// the same challenge with the same credential share a nonce and its count. The memory has a bounded size and is never written to
 /// a disk. It may be used on any thread; nothing blocks.
@@ -36,7 +36,7 @@ final class AuthenticationMemory: Sendable {
 
     /// The answers that one server or proxy has accepted.
     private struct AcceptedAnswers: Sendable {
-        /// The protection spaces of the entries, newest last. A task has one credential for each space.
+        /// The protection spaces of the entries, newest last. A task has at most one credential for each space.
         var spaces: [URLProtectionSpace] = []
         /// The entries by the credential that was accepted, newest last.
         var entries: [URLCredential: [Entry]] = [:]
@@ -85,7 +85,8 @@ final class AuthenticationMemory: Sendable {
         let matches = entries(of: challenger, with: credential).compactMap { entry in
             entry.scope.prefixLength(of: path).map { (length: $0, answer: entry.answer) }
         }
-        // Returns the longest match; among equally long ones, that of the newest space, because `max` returns the first maximum.
+        // Returns the longest match. Of several longest matches it is that of the newest space: the matches are reversed, and
+        // `max` returns the first maximum.
         return matches.reversed().max { $0.length < $1.length }?.answer
     }
 
@@ -111,6 +112,7 @@ final class AuthenticationMemory: Sendable {
             else {
                 return []
             }
+            // A credential may have entries of several spaces.
             return entries.filter { $0.answer.space == space }
         }
     }
@@ -204,8 +206,8 @@ final class AuthenticationMemory: Sendable {
 
     // MARK: scopes
 
-    /// Returns the URLs for which an answer is valid after the server of `url` has accepted it; nil if there are none, or if
-    /// their path is too long to store.
+    /// Returns the URLs for which an answer is valid after the server of `url` has accepted it; nil if there are none, or if a
+    /// session may not store their path (`PeerText.canBeKept`).
     private static func scope(of answer: AuthenticationAnswer, acceptedAt url: URL) -> Scope? {
         guard let domain = answer.domain else {
             let path = path(of: url)

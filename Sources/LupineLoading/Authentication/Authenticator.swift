@@ -441,6 +441,7 @@ struct Authenticator: Sendable {
             answer.useNextNonce(in: info)
         }
         let credential = answer.credential
+        // The credential of the proxy's configuration has persistence `none`, but is valid for all requests.
         let isConfigured = peer == .proxy && credential == message.proxy?.credential
         guard credential.persistence != .none || isConfigured else { return }
         switch peer {

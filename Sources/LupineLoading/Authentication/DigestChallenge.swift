@@ -52,7 +52,8 @@ struct DigestChallenge: Hashable, Sendable {
     /// The URIs for which the credential is valid too, as received; empty for the whole origin.
     let domain: [String]
 
-    /// The most elements of `domain` and of `qop` that are read. Requests to URIs beyond this limit carry no preemptive answer.
+    /// The most elements of `domain` and of `qop` that are read. Requests to the URIs of later `domain` elements carry no
+    /// preemptive answer.
     static let maxListElements = 64
 
     /// Reads a challenge. Fails when the library cannot answer it: a required parameter is missing, a value is not supported

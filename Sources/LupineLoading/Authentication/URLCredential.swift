@@ -26,6 +26,7 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
 
     /// The three forms of a credential.
     private enum Contents: Hashable, Sendable {
+        /// A name and a password. They are compared by their octets, because the URL of a redirect may contain them.
         case password(user: PeerText, password: PeerText)
         case identity(SecIdentity, certificates: [SecCertificate])
         case trust(SecTrust)

@@ -89,8 +89,9 @@ extension CacheFolder {
         }
     }
 
-    /// Opens the index file for appending at `end`. Replaces a file that is invalid (`end` is 0), that cannot be opened, or that
-    /// has only obsolete changes. If the replacement fails, `lacksIndex` is true, and the next batch tries to replace the file.
+    /// Opens the index file for appending at `end`. Replaces a file that is invalid (`end` is 0), that cannot be opened, or whose
+    /// changes are all obsolete (`index` is empty). If the replacement fails, `lacksIndex` is true, and the next batch tries to
+    /// replace the file.
     private func openIndex(_ index: CacheIndex, at end: Int, _ files: inout Files) {
         files.indexFile = nil
         if end > 0, index.count > 0, let file = openIndexForAppending(at: end) {
@@ -129,8 +130,8 @@ extension CacheFolder {
         return lengths
     }
 
-    /// Whether the file is a segment without entries, a leftover of an interrupted write, or a file of an earlier library
-    /// version.
+    /// Whether the folder's writer removes the file: a segment without entries, a leftover of an interrupted write, or a file of
+    /// an earlier library version.
     private static func isObsolete(_ name: String, _ index: CacheIndex) -> Bool {
         switch CacheFolderName(name) {
         case .segment(let number)?: index.liveBytes[number] == nil

@@ -212,7 +212,7 @@ package enum CacheLog {
         _ reader: inout OctetReader
     ) throws(OctetReader.Damage) -> EntryLocation.Start? {
         let (segment, offset) = (try reader.longNumber(), try reader.longNumber())
-        // A start has no length; any valid length lets `EntryLocation` check the two numbers.
+        // A start has no length; with any valid length, `EntryLocation` checks segment and offset.
         return EntryLocation(segment: segment, offset: offset, length: 1)?.start
     }
 

@@ -17,8 +17,8 @@ extension CacheStore {
         case .nothing, .unknown: return nil
         case .onDisk(let record):
             guard let entry = read(record, key) else { return nil }
-            // An entry with secrets stays on disk: its hashes are made with the key of the folder, but those of entries in memory
-            // with the key of the process.
+            // An entry with secrets stays on disk: its hashes are made with the key of the folder, but the hashes of entries in
+            // memory with the key of the process.
             if !entry.vary.holdsSecrets { insertIntoMemory(entry, key, record) }
             return entry.response
         }
@@ -131,6 +131,7 @@ extension CacheStore {
                 state.removeFromIndex([key])
                 return (nil, state.claimBatch())
             }
+            // Nil if no batch has to start.
             schedule(batchStart)
             if case .entry(let entry) = result { return entry }
             guard let movedRecord else { return nil }

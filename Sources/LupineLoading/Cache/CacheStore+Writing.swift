@@ -19,6 +19,7 @@ extension CacheStore {
         let index = folder.open(capacity: capacity, createsFolder: false)
         let isWriter = folder.access == .writer
         let batchStart = state.withLock { state in
+            // Nil if another thread has set the index meanwhile.
             if let index { state.setInitialIndex(index, isWriter: isWriter) }
             state.evictFromFolder()
             return state.claimBatch()
@@ -213,6 +214,7 @@ extension CacheStore {
     func evictFromFolder() {
         readFolderIndex()
         state.withLock { $0.evictFromFolder() }
+        // Logs the evictions; the pending changes wait for their own batch.
         writeBatch(onlyLogs: true)
     }
 

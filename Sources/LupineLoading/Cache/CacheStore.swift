@@ -138,7 +138,8 @@ final class CacheStore: Sendable {
             && !CacheRule.forbidsStoring(entry.httpResponse, for: request)
         // A pending change must not keep the program's body alive. If nothing is written, the request is not kept at all.
         let head = isForDisk ? request.withoutProgramObjects : request
-        // Here and below, the second value is returned to be released outside of the lock (`RemovedObjects`).
+        // Here and below, `claimBatch` returns when a batch has to start; nil if none has to. The second value is returned to be
+        // released outside of the lock (`RemovedObjects`).
         let (batchStart, _) = state.withLock { state -> (BatchStart?, RemovedObjects) in
             var removed = RemovedObjects()
             state.insertIntoMemory(entry, for: key, limits, &removed)
@@ -156,6 +157,7 @@ final class CacheStore: Sendable {
         let (batchStart, _) = state.withLock { state in
             var removed: [RemovedObjects] = []
             for key in state.keys(of: address) { removed.append(state.remove(key)) }
+            // If the folder was not read yet, its entries have no keys here, but count as removed too.
             state.hideUnreadEntries(of: address)
             return (state.claimBatch(), removed)
         }
@@ -190,7 +192,8 @@ final class CacheStore: Sendable {
         let (batchStart, _) = state.withLock { state in
             var removed: [RemovedObjects] = []
             for key in state.keys(storedSince: date) { removed.append(state.remove(key)) }
-            // Another process may have stored entries in the folder that are not in this index.
+            // Another process may have stored entries in the folder that are not in this index. They are removed when this
+            // process becomes the writer.
             if state.diskCapacity > 0 { state.removalsAsReader?.insertAll() }
             return (state.claimBatch(), removed)
         }

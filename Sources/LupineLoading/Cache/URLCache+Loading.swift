@@ -26,8 +26,8 @@ extension URLCache {
 
     /// The largest size in bytes of an entry, content and head, that `store(_:for:)` accepts. A task need not buffer more.
     package var largestEntry: Int {
-        // Reads the capacities of the store, not of the cache: a program's subclass may override those of the cache, and event
-        // loops, which call this, must not run a program's code.
+        // Reads the capacities of the store: a program's subclass may override the properties of the cache, and event loops,
+        // which call this, must not run a program's code.
         let limit = CacheStore.SizeLimits.loader.maxEntrySize
         return max(limit(store.memoryCapacity), limit(store.diskCapacity))
     }

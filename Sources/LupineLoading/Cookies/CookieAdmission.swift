@@ -48,6 +48,7 @@ struct CookieAdmission: Sendable {
                 contents.domain = domain
             } else {
                 // Refuses a domain above the site, even if it is no public suffix: it has sites of other owners below it.
+                // `withoutRoot` removes the trailing dot of the DNS root, which a registrable domain does not have.
                 let site = suffixes.registrableDomain(of: origin.host)
                 guard HostName.isSame(String(HostName.withoutRoot(domain)), orBelow: site) else { return nil }
             }

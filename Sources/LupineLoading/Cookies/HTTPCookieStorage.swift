@@ -25,11 +25,12 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
     /// The state behind the lock.
     fileprivate struct State {
-        /// The cookies of the program and of the file, and those received over plain HTTP or from a peer that passed a check.
+        /// The cookies of the program and of the file, and the cookies received over plain HTTP or from a peer that passed a
+        /// check.
         var jar: CookieJar
-        /// The cookies received over unchecked connections: those that a delegate or evaluator accepted although the peer passed
-        /// no check (U-13.17). Each judge, which is that delegate or evaluator, has a jar. The judge with the latest change is
-        /// last.
+        /// The cookies received over unchecked connections: a delegate or evaluator has accepted such a connection although its
+        /// peer passed no check (U-13.17). Each judge, which is that delegate or evaluator, has a jar. The judge with the latest
+        /// change is last.
         var uncheckedJars: [(judge: TrustJudge, jar: CookieJar)] = []
         /// The value of `cookieAcceptPolicy`.
         var policy = HTTPCookie.AcceptPolicy.always
@@ -265,7 +266,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         post(.NSHTTPCookieManagerCookiesChanged)
     }
 
-    /// Posts a notification: on the calling thread, or on a global queue if that thread belongs to an event loop.
+    /// Posts a notification: on the calling thread, or on a global queue if the calling thread belongs to an event loop.
     private func post(_ name: NSNotification.Name) {
         assertNoLockIsHeld()
         // A response changes cookies on an event loop, which observers must not block: they are the program's code (O-7).

@@ -74,8 +74,8 @@ final class RouteQuery {
         }
     }
 
-    /// Returns the kind of a route (I-14.13); nil if the route is not usable: its type is neither local nor unicast, or its
-    /// interface is not operational.
+    /// Returns the kind of a route (I-14.13); nil if the route is not usable, because it has another type than local and unicast,
+    /// or because its interface is not operational.
     static func kind(of route: Route, _ links: [NetworkLink]) -> NetworkView.RouteKind? {
         // RTN_UNICAST and RTN_LOCAL of rtnetlink(7).
         let (unicast, local): (UInt8, UInt8) = (1, 2)

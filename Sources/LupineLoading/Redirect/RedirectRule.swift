@@ -185,7 +185,7 @@ package enum RedirectRule {
         return Proposal(request: next, credential: target.credential, keepsBody: rewrite.keepsBody)
     }
 
-    /// Returns the fields that may be sent to the target of a redirect, some of them with another value.
+    /// Returns the fields that may be sent to the target of a redirect; the values of `Referer` and `Origin` may be others.
     static func fields(
         _ fields: [HeaderList.Field], after move: RedirectMove,
         _ options: URLSessionConfiguration.LupineOptions

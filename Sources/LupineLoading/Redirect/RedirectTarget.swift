@@ -44,7 +44,7 @@ struct RedirectTarget: Sendable {
         credential = authority.credential
     }
 
-    /// Returns the target's scheme; for a WebSocket task, the one for WebSockets.
+    /// Returns the target's scheme; for a WebSocket task, `ws` or `wss`.
     private static func scheme(_ octets: ArraySlice<UInt8>, isWebSocket: Bool) throws(Failure) -> String {
         let scheme = text(octets).lowercased()
         switch (scheme, isWebSocket) {
@@ -150,7 +150,7 @@ struct RedirectTarget: Sendable {
             return name.isEmpty || !hasValidOctets ? nil : name
         }
 
-        /// Returns the credential in user info; nil if there is no user, or if the texts are too long to store.
+        /// Returns the credential in user info; nil if there is no user, or if a session may not store the texts.
         private static func credential(_ octets: ArraySlice<UInt8>) -> URLCredential? {
             let colon = octets.firstIndex(of: UInt8(ascii: ":"))
             let decoded = { (text: ArraySlice<UInt8>) in

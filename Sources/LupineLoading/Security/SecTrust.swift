@@ -29,7 +29,7 @@ public final class SecTrust: Sendable {
 
     /// The inputs of an evaluation that the program cannot change.
     struct Context: Sendable {
-        /// The roots of the session; nil for those of the system.
+        /// The roots of the session; nil for the system's roots.
         var roots: TrustStore?
         /// Intermediate certificates for servers that do not send theirs.
         var intermediates: [Certificate] = []
@@ -177,7 +177,8 @@ public final class SecTrust: Sendable {
             store: anchorStore(settings, changeCount), intermediates: context.intermediates)
     }
 
-    /// Returns the anchors to use: those that the program has set, the session's or system's roots, or both (I-12.2, I-12.3).
+    /// Returns the anchors to use: the anchors that the program has set, the session's or system's roots, or all of these
+    /// (I-12.2, I-12.3).
     private func anchorStore(_ settings: Settings, _ changeCount: Int) -> TrustStore {
         // A store of other settings cannot be used. The same check is made before the new store is kept.
         let cachedStore = state.withLock { $0.changeCount == changeCount ? $0.anchorStore : nil }

@@ -51,7 +51,8 @@ final class TLSProfileSelector: Sendable {
         var limitedKeys: [ProfileKey] = []
     }
 
-    /// The most profiles of tasks' own delegates and of chosen identities. Beyond this limit, the selector drops the oldest one.
+    /// The most profiles of tasks' own delegates and of chosen identities. Beyond this limit, the selector drops the oldest
+    /// profile.
     static let profileLimit = 64
     /// The most origins whose last refused peer is recorded.
     static let refusalLimit = 32
@@ -79,7 +80,7 @@ final class TLSProfileSelector: Sendable {
 
         private let records = Lock(Records())
 
-        /// Records the refused peer of an origin. Beyond `refusalLimit` origins, drops the one that was recorded first.
+        /// Records the refused peer of an origin. Beyond `refusalLimit` origins, drops the origin that was recorded first.
         func record(_ peer: PeerTrust, host: String, port: UInt16) {
             let endpoint = Endpoint(host: host, port: port)
             records.withLock { records in
@@ -140,8 +141,8 @@ final class TLSProfileSelector: Sendable {
     ///   - port: The origin's port.
     ///   - verifier: The verifier of the task; nil to ask no delegate.
     ///   - mayIdentify: Whether a client identity may be used; false after a redirect to another origin (U-10.5). The exchange
-    ///     then uses neither the configured identity nor the one that the task chose earlier, and no connection that has used
-    ///     either.
+    ///     then uses neither the configured identity nor the identity that the task chose earlier. It also uses no connection
+    ///     on which one of these identities was used.
     func profile(
         host: String, port: UInt16, for verifier: TaskPeerVerifier?, mayIdentify: Bool = true
     ) -> TLSProfile {
@@ -171,6 +172,7 @@ final class TLSProfileSelector: Sendable {
     /// `NSURLErrorFailingURLPeerTrustErrorKey` (U-11.19).
     func userInfo(for error: TransportError, of verifier: TaskPeerVerifier?) -> [String: Any] {
         guard case .tls(let host, let port, .untrusted) = error else { return [:] }
+        // If a delegate was asked, the trust of its challenge; otherwise the trust of the peer that the policy has refused.
         guard
             let refusedTrust = verifier?.trust(host: host, port: port)
                 ?? lastRefusedTrust(host: host, port: port)

@@ -97,8 +97,9 @@ enum CacheRule {
         return names
     }
 
-    /// Returns the fields of a stored response after a 304 (RFC 9111 §3.2). The fields of the 304 replace those of the same name.
-    /// Fields that concern the connection, or that describe the content, are not replaced, because a 304 has no content.
+    /// Returns the fields of a stored response after a 304 (RFC 9111 §3.2). The fields of the 304 replace stored fields of the
+    /// same name. Fields that concern the connection, or that describe the content, are not replaced, because a 304 has no
+    /// content.
     static func refreshed(_ stored: Fields, by update: Fields) -> Fields {
         var excluded: Set<FieldName> = []
         for name in [
@@ -131,8 +132,8 @@ enum CacheRule {
         return fields
     }
 
-    /// Returns the URLs whose stored responses an unsafe request invalidates (RFC 9111 §4.4; U-12.8): its own, and those that
-    /// `Location` and `Content-Location` of the response name, if they have the same origin.
+    /// Returns the URLs whose stored responses an unsafe request invalidates (RFC 9111 §4.4; U-12.8): its own URL, and the
+    /// URLs in `Location` and `Content-Location` of the response, if they have the same origin.
     static func invalidatedURLs(by request: URLRequest, response: HTTPURLResponse) -> [URL] {
         let isSafe = ["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.httpMethod ?? "GET")
         guard !isSafe, (200..<400).contains(response.statusCode), let url = request.url else { return [] }
