@@ -16,7 +16,7 @@ struct OctetWriter: Sendable {
     /// The written octets.
     var octets: [UInt8] { Array(buffer[..<count]) }
 
-    /// Calls `body` with the octets from index `start` on.
+    /// Calls `body` with the written octets from index `start` on.
     func withOctets<Result>(from start: Int, _ body: (Span<UInt8>) -> Result) -> Result {
         body(buffer.span.extracting(start..<count))
     }
@@ -96,6 +96,7 @@ struct OctetWriter: Sendable {
     private mutating func write(number: some FixedWidthInteger) {
         let size = number.bitWidth / 8
         reserve(size)
+        // `replace` writes into the octets that were counted here.
         count += size
         replace(at: count - size, with: number)
     }

@@ -40,6 +40,7 @@ indirect enum StorableValue: Hashable, Sendable {
         if type(of: value) == Bool.self, let value = value as? Bool {
             self = .flag(value)
         } else if let value = value as? any BinaryInteger {
+            // Nil for a number that does not fit.
             guard let value = Int64(exactly: value) else { return nil }
             self = .integer(value)
         } else if let value = value as? any BinaryFloatingPoint {

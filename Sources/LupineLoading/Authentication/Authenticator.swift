@@ -279,6 +279,7 @@ struct Authenticator: Sendable {
     /// Decides about a proxy's 407 response to CONNECT.
     mutating func receiveTunnelRefusal(_ head: ResponseHead) -> Verdict {
         guard let message, message.proxy?.isTunnelled == true else { return .deliver }
+        // `isDecoded` tells whether a content coding was removed.
         return respondToChallenge(
             of: .proxy, in: HTTPURLResponse(url: message.url, head: head, isDecoded: false))
     }
@@ -434,7 +435,7 @@ struct Authenticator: Sendable {
         guard let message, let answer = self[peer].lastSent.answer else { return }
         self[peer].renewalCount = 0
         let infoField = peer == .server ? "Authentication-Info" : "Proxy-Authentication-Info"
-        // A response through a tunnel comes from the server, so its field for the proxy is not the proxy's.
+        // A response through a tunnel comes from the server, so a `Proxy-Authentication-Info` in it is not from the proxy.
         if peer == .server || message.proxy?.isTunnelled == false,
             let info = response.value(forHTTPHeaderField: infoField)
         {

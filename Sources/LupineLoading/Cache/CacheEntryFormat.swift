@@ -94,6 +94,7 @@ package enum CacheEntryFormat {
             writer.write(entry.requestTime.timeIntervalSinceReferenceDate)
             writer.write(entry.responseTime.timeIntervalSinceReferenceDate)
             guard write(entry.response.response, to: &writer) else { return false }
+            // The terms are the `VaryKey` and the provenance, encoded already.
             writer.write(octets: terms.octets)
             writer.write(entry.writtenInfo != nil)
             entry.writtenInfo?.write(to: &writer)
@@ -231,6 +232,7 @@ package enum CacheEntryFormat {
         writer.write(UInt32(0))
         let metadataOffset = writer.count
         guard writeMetadata(&writer) else {
+            // Removes what was written since `start`.
             writer.remove(from: start)
             return false
         }

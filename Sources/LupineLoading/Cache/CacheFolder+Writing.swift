@@ -181,7 +181,7 @@ extension CacheFolder {
     ///
     /// - If there are too many segments, it is the shortest segment.
     /// - Otherwise it is the segment with the smallest share of live bytes, if that share is below a quarter.
-    /// - If the folder is too large, it is that segment, whatever its share is.
+    /// - If the folder is too large, it is the same segment with any share, unless all bytes of the segment are live.
     ///
     /// - Parameters:
     ///   - capacity: How many bytes may be in the folder.

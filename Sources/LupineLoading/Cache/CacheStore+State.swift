@@ -122,13 +122,15 @@ extension CacheStore.State {
         return entry
     }
 
-    /// Makes an entry of the folder the most recently used, and records its key for the log of the folder.
+    /// Makes an entry of the folder the most recently used, and records its key for the log of the folder. Beyond
+    /// `maxLoggedUses`, the log does not contain the use.
     mutating func recordUse(_ key: CacheKey) {
         if index.use(key) != nil, usedKeys.count < Self.maxLoggedUses { usedKeys.append(key) }
     }
 
     /// Looks up a key in the pending changes, then in the folder's index.
     func lookUp(_ key: CacheKey) -> CacheStore.LookUpResult {
+        // A pending change without an entry is a removal.
         if let change = pendingChanges[key] { return change.entry.map { .entry($0) } ?? .nothing }
         if mustClear || diskCapacity == 0 { return .nothing }
         if hasReadFolder { return index[key].map { .onDisk($0) } ?? .nothing }
@@ -187,7 +189,8 @@ extension CacheStore.State {
         return removed
     }
 
-    /// Records a pending change to an entry of the folder. It replaces the previous pending change to the same entry.
+    /// Records a pending change to an entry of the folder. It replaces the previous pending change to the same entry, which
+    /// `removed` receives.
     mutating func addChange(
         to key: CacheKey, _ action: CacheStore.PendingChange.Action,
         _ removed: inout CacheStore.RemovedObjects
@@ -218,6 +221,7 @@ extension CacheStore.State {
 
     /// Makes the next batch empty the folder before later changes.
     mutating func clearFolder() {
+        // Emptying the folder counts as a requested change.
         lastChangeNumber += 1
         clearCount += 1
         removalsAsReader?.insertAll()
@@ -232,6 +236,7 @@ extension CacheStore.State {
     /// Returns the keys of an address, in all partitions, for which an entry may exist.
     func keys(of address: String) -> [CacheKey] {
         let defaultKey = CacheKey(address: address, partition: nil)
+        // The keys outside of the default partition.
         let others = memory.partitionedKeys(of: address).union(index.partitionedKeys(of: address))
         return [defaultKey]
             + others.union(pendingChanges.keys.filter { !$0.isInDefaultPartition && $0.address == address })

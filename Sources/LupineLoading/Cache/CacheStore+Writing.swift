@@ -158,6 +158,7 @@ extension CacheStore {
                     concealed, terms: terms, digest: CacheEntryFormat.digest(of: key.address), to: &writer)
             else { continue }
             guard writer.count - start <= limits.maxEntrySize(capacity) else {
+                // Removes the octets of an entry that is too large.
                 writer.remove(from: start)
                 continue
             }
@@ -165,7 +166,9 @@ extension CacheStore {
             lengths.append(writer.count - start)
         }
         if lengths.isEmpty { return records }
+        // Creates the folder for its first entry.
         if folder.access == .none { openForWriting(capacity) }
+        // `from: 0` passes all octets of the writer.
         let locations = writer.withOctets(from: 0) { folder.append($0, lengths: lengths, capacity: capacity) }
         guard let locations else {
             // The folder may have been removed; the next batch then creates it again.

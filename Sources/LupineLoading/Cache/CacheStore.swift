@@ -144,7 +144,8 @@ final class CacheStore: Sendable {
             var removed = RemovedObjects()
             state.insertIntoMemory(entry, for: key, limits, &removed)
             guard state.diskCapacity > 0 else { return (nil, removed) }
-            // An entry that is not written still removes the previous one from the folder.
+            // An entry that is not written still removes the previous entry from the folder. `mayWrite` also counts the entries
+            // that are refused because too many bytes are waiting.
             let isWritten = isForDisk && state.mayWrite(entry.size, limits)
             state.addChange(to: key, isWritten ? .write(entry, head, limits) : .remove, &removed)
             return (state.claimBatch(), removed)

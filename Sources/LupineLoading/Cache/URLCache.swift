@@ -7,7 +7,8 @@ internal import LupineTransport
 ///
 /// Any thread may use it, and several processes may share a folder. The methods of this class look up by URL only: they check
 /// neither whether a response is fresh nor which user it is for. Sessions check freshness, by the cache policy of the request.
-/// They also check that the user may receive the response, by the fields of the request and by the servers that they trust.
+/// Sessions also check that the user may receive the response, by the fields of the request and by the servers that the
+/// session trusts.
 ///
 /// A URL can have several responses. The methods that read and store use its default response, which has one of these origins:
 ///

@@ -86,6 +86,7 @@ struct CookieJar: Sendable {
             entries.append(entry)
         }
         setEntries(entries, ofDomain: domain)
+        // Never later than the earliest expiry of a stored cookie, but perhaps earlier: a cookie may have been removed.
         if let expiry = cookie.expiresDate { earliestExpiry = min(earliestExpiry, expiry) }
         if index == nil { enforceLimits(afterAddingTo: domain, at: now) }
         // An expired cookie has removed a stored one here: if there was none, the function has returned above.
@@ -162,9 +163,9 @@ struct CookieJar: Sendable {
         }
     }
 
-    /// Returns bare domains that have cookies, among them all parents and children of a domain. Once `sites` is set, returns only
-    /// the domain's parents and the domains of its site, so that storing a cookie does not search a full jar. A public suffix has
-    /// no site: for it the function returns all domains.
+    /// Returns the bare domains that have cookies, or some of them, among which are all parents and children of `domain`. Once
+    /// `sites` is set, returns only the parents of `domain` and the domains of its site, so that storing a cookie does not search
+    /// a full jar. A public suffix has no site: for a public suffix, the function returns all domains.
     private func domainsPossiblyRelated(to domain: String) -> [String] {
         guard var relatedDomains = sites?.domains(ofSiteContaining: domain) else {
             return Array(entriesByDomain.keys)
@@ -300,6 +301,7 @@ extension CookieJar.Entry {
         } else {
             matchesDomain = origin.host == domain
         }
+        // A cookie without `Port` is sent to all ports.
         let matchesPort = cookie.contents.ports.map { $0.contains(origin.port) } ?? true
         return matchesDomain && !hasExpired(at: now) && (origin.isSecure || !cookie.isSecure)
             && origin.isPath(atOrBelow: cookie.path) && matchesPort

@@ -53,7 +53,7 @@ public final class HTTPCookie: NSObject, Sendable {
         self.init(contents)
     }
 
-    /// The properties that create an equal cookie.
+    /// The properties from which `init(properties:)` creates an equal cookie.
     public var properties: [HTTPCookiePropertyKey: Any]? { contents.properties }
 
     /// 1 if the server set `Version=1` (RFC 2109), otherwise 0.

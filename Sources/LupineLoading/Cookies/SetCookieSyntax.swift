@@ -72,6 +72,7 @@ enum SetCookieSyntax {
         }
         var contents = HTTPCookie.Contents(
             name: name, value: value, domain: origin.host, path: origin.defaultPath)
+        // `Max-Age` and `Domain` are applied after the loop.
         var expiryByMaxAge: Date?
         var hasPath = false
         var domainText = ""

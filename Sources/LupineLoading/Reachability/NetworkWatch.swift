@@ -34,6 +34,7 @@ private final class LoopWatch: Sendable {
     private enum State: Sendable {
         /// No watcher is open: the first one has not been opened yet, or has ended with an error and another one is opened later.
         case notOpen
+        /// A watcher is open; only the loop may use it.
         case open(LoopBound<RouteWatcher>)
         /// The watch has ended: no watcher is opened again.
         case closed

@@ -99,7 +99,8 @@ package enum RedirectRule {
     /// obey.
     private static func describeRedirect(from url: URL?, to location: String) -> String {
         let target = URL(string: location)?.withoutUserInfo.absoluteString ?? ""
-        // The location comes from the server: it may be no URL, or a very long one.
+        // The location comes from the server: it may be no URL, or a very long URL. `Excerpt` also escapes control
+        // characters.
         let isShownWhole = (1...maxShownLength).contains(target.utf8.count)
         return "\(url?.withoutUserInfo.absoluteString ?? "") redirects to "
             + (isShownWhole ? target : Excerpt(location).description)

@@ -173,7 +173,8 @@ final class TaskPeerVerifier: PeerVerifier {
     ) -> PeerVerdict {
         switch disposition {
         case .useCredential:
-            // A credential without a trust, or none, counts as the default handling.
+            // A credential without a trust, or none, counts as the default handling. `wasChecked` tells whether the chain has
+            // passed an evaluation, or a comparison with pins.
             credential?.trust.map { $0.wasChecked ? .accepted : .acceptedUnchecked } ?? .byDefault
         case .performDefaultHandling: .byDefault
         case .cancelAuthenticationChallenge: .cancelled
