@@ -215,6 +215,7 @@ final class AuthenticationMemory: Sendable {
             let end = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.endIndex
             return .directory(String(path[..<end]))
         }
+        // Without URIs the answer is valid for the whole origin.
         if domain.isEmpty { return .prefixes(["/"]) }
         let prefixes = domain.compactMap { text -> String? in
             // A URI is ASCII (RFC 3986 §2). For other characters `URL` would do IDNA processing, which is slow.

@@ -6,7 +6,8 @@ internal import LupineTLS
 struct DigestAlgorithm: Hashable, Sendable {
     /// The hash function.
     let hash: MessageDigest
-    /// Whether the algorithm's name ends with `-sess`: the key then depends on the nonces of the session's first request.
+    /// Whether the algorithm's name ends with `-sess`: the hash of the password, `H(A1)`, then also contains the nonces of the
+    /// first request.
     let isSession: Bool
 
     /// Creates the algorithm with this name, in any case. Fails for an unknown name.

@@ -143,6 +143,7 @@ package final class CacheEntry: Sendable {
     /// Whether the response sets a cookie, by which the server may identify the user, although the request has identified no
     /// user. Such an entry must not be stored, because the next request without identification may come from another user.
     var setsCookieForUnknownUser: Bool {
+        // Absent `authorization` means that the request had neither the field nor a user in its URL.
         guard let audience = vary.audience, audience.user == nil, vary.values["authorization"] == .absent
         else { return false }
         return httpResponse?.value(of: .setCookie) != nil

@@ -120,7 +120,7 @@ extension CacheFolder {
         var lengths: [UInt64: Int] = [:]
         for name in names {
             guard case .segment(let number)? = CacheFolderName(name) else { continue }
-            // A file that cannot be read as a segment counts too, because its number cannot be used again.
+            // A file that cannot be read as a segment has the length 0: the index then leaves out its entries.
             lengths[number] = 0
             guard let file = try? Descriptor.readingOwn(path: path(.segment(number))),
                 let length = try? file.fileSize()

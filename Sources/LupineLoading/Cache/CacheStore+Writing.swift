@@ -72,13 +72,14 @@ extension CacheStore {
 
     /// Writes all changes up to this number, and logs the uses and evictions.
     func writeChanges(upTo number: UInt64) {
-        while state.withLock({ state in
-            // With an empty queue, the folder may still have to be emptied.
-            guard let (_, nextNumber) = state.queue.first else { return state.mustClear }
-            return nextNumber <= number
-        }) {
-            writeBatch(onlyLogs: false)
+        func mustWriteBatch() -> Bool {
+            state.withLock { state in
+                // With an empty queue, the folder may still have to be emptied.
+                guard let (_, nextNumber) = state.queue.first else { return state.mustClear }
+                return nextNumber <= number
+            }
         }
+        while mustWriteBatch() { writeBatch(onlyLogs: false) }
         // The next process gets the order of use from the log.
         writeBatch(onlyLogs: true)
     }
@@ -242,7 +243,7 @@ extension CacheStore {
     /// removed from the index. If the state's `clearCount` differs from the given one, the locations are not recorded, because
     /// the folder will be emptied.
     private func rewrite(_ segment: UInt64, _ capacity: Int, _ clearCount: Int) {
-        var moved: [(key: CacheKey, from: EntryLocation)] = []
+        var moved: [(key: CacheKey, oldLocation: EntryLocation)] = []
         var octets: [UInt8] = []
         var unreadableKeys: [CacheKey] = []
         for (key, record) in state.withLock({ $0.index.entries(in: segment) }) {
@@ -257,14 +258,14 @@ extension CacheStore {
         // If writing the copies or logging their locations fails, the entries stay at their old locations.
         guard
             let locations = folder.append(
-                octets.span, lengths: moved.map(\.from.length), capacity: capacity),
-            folder.log(zip(moved, locations).map { .moved($0.from.start, $1) })
+                octets.span, lengths: moved.map(\.oldLocation.length), capacity: capacity),
+            folder.log(zip(moved, locations).map { .moved($0.oldLocation.start, $1) })
         else { return }
         state.withLock { state in
             if state.clearCount != clearCount { return }
-            for ((key, from), location) in zip(moved, locations) {
+            for ((key, oldLocation), location) in zip(moved, locations) {
                 // Does nothing for an entry that was replaced or removed during the copy.
-                _ = state.index.move(key, from: from, to: location)
+                _ = state.index.move(key, from: oldLocation, to: location)
             }
         }
     }

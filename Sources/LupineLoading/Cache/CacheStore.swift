@@ -137,7 +137,7 @@ final class CacheStore: Sendable {
             policy == .allowed && entry.provenance.mayBeWritten
             && !CacheRule.forbidsStoring(entry.httpResponse, for: request)
         // A pending change must not keep the program's body alive. If nothing is written, the request is not kept at all.
-        let head = isForDisk ? request.withoutProgramObjects : request
+        let keptRequest = isForDisk ? request.withoutProgramObjects : request
         // Here and below, `claimBatch` returns when a batch has to start; nil if none has to. The second value is returned to be
         // released outside of the lock (`RemovedObjects`).
         let (batchStart, _) = state.withLock { state -> (BatchStart?, RemovedObjects) in
@@ -147,7 +147,7 @@ final class CacheStore: Sendable {
             // An entry that is not written still removes the previous entry from the folder. `mayWrite` also counts the entries
             // that are refused because too many bytes are waiting.
             let isWritten = isForDisk && state.mayWrite(entry.size, limits)
-            state.addChange(to: key, isWritten ? .write(entry, head, limits) : .remove, &removed)
+            state.addChange(to: key, isWritten ? .write(entry, keptRequest, limits) : .remove, &removed)
             return (state.claimBatch(), removed)
         }
         schedule(batchStart)

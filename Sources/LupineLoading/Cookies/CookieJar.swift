@@ -250,7 +250,7 @@ struct CookieJar: Sendable {
 
     /// Whether the registrable domain that this bare domain belongs to has too many cookies.
     private func exceedsSiteLimit(_ domain: String) -> Bool {
-        sites?.count(ofSiteOf: domain) ?? 0 > limits.perDomain
+        (sites?.count(ofSiteOf: domain) ?? 0) > limits.perDomain
     }
 
     /// Returns all bare domains of the registrable domain that this bare domain belongs to.

@@ -19,6 +19,7 @@ extension HTTPCookie.Contents {
             path: path.hasPrefix("/") ? path : origin?.defaultPath ?? "/")
         expires = Self.expiry(properties, now: now)
         isDiscarded = Self.flag(properties[.discard])
+        // `Discard` makes the cookie expire with the session.
         if isDiscarded { expires = nil }
         isSecure = Self.flag(properties[.secure])
         isHTTPOnly = Self.flag(properties[.httpOnly])
