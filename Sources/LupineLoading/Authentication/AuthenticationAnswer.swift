@@ -85,7 +85,8 @@ final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
     /// - Parameters:
     ///   - method: The request's method.
     ///   - target: The request target exactly as in the request line.
-    ///   - contentHash: The content's hash under `contentHashFunction`; nil if that is nil, or if the content cannot be hashed.
+    ///   - contentHash: The content's hash under `contentHashFunction`; nil without such a function, or if the content cannot be
+    ///     hashed.
     func field(method: String, target: String, contentHash: [UInt8]?) -> String? {
         scheme.withLock { scheme in
             switch scheme {

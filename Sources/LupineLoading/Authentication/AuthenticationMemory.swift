@@ -159,6 +159,7 @@ final class AuthenticationMemory: Sendable {
     func forget(_ answer: AuthenticationAnswer) {
         let challenger = answer.key.challenger
         state.withLock { state in
+            // The space stays in `spaces`, where it does nothing without entries.
             let credential = answer.credential
             state.acceptedAnswers[challenger]?.entries[credential]?.removeAll { $0.answer === answer }
             if state.acceptedAnswers[challenger]?.entries[credential]?.isEmpty == true {

@@ -134,7 +134,7 @@ struct CookieJar: Sendable {
         return matching.map(\.cookie)
     }
 
-    // MARK: domain and identity of a cookie
+    // MARK: comparing cookies
 
     /// Returns the cookie's domain without a leading dot: the key in `entriesByDomain`.
     private static func bareDomain(of cookie: HTTPCookie) -> String {

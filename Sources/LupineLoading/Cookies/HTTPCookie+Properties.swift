@@ -14,6 +14,7 @@ extension HTTPCookie.Contents {
         let origin = Self.url(properties[.originURL]).flatMap { CookieOrigin($0) }
         let explicitDomain = (properties[.domain] as? String)?.lowercased() ?? ""
         guard let domain = explicitDomain.isEmpty ? origin?.host : explicitDomain else { return nil }
+        // A path that does not begin with a slash counts as missing.
         self.init(
             name: name, value: value, domain: domain,
             path: path.hasPrefix("/") ? path : origin?.defaultPath ?? "/")

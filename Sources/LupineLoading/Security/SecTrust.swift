@@ -33,7 +33,7 @@ public final class SecTrust: Sendable {
         var roots: TrustStore?
         /// Intermediate certificates for servers that do not send theirs.
         var intermediates: [Certificate] = []
-        /// Obtains revocation answers; nil for `RevocationSupport.shared`.
+        /// Obtains revocation answers (OCSP responses and revocation lists); nil for `RevocationSupport.shared`.
         var revocation: RevocationSupport?
     }
 

@@ -36,7 +36,7 @@ package struct AtomicFile: Sendable {
     ///     the process, but perhaps not a power loss: readers then have to detect an incomplete file.
     package func replace(with data: Data, outlivesPowerLoss: Bool = true) throws {
         try write(data, outlivesPowerLoss: outlivesPowerLoss) { draft in
-            // `rename` replaces the file in one step; Foundation's functions move the old file away first.
+            // `rename` replaces the file atomically; Foundation's functions move the old file away first.
             guard unsafe rename(draft.path, url.path) == 0 else {
                 throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
             }

@@ -60,7 +60,7 @@ final class TLSProfileSelector: Sendable {
     private let configuration: TLSConfiguration
     /// Evaluates peers when no delegate decides.
     private let evaluator: TrustEvaluator
-    /// Obtains revocation answers.
+    /// Obtains revocation answers: OCSP responses and revocation lists.
     let revocation: RevocationSupport
     /// The profile of exchanges that ask no delegate, which is the common case.
     private let policyProfile: TLSProfile

@@ -101,7 +101,7 @@ final class TaskPeerVerifier: PeerVerifier {
         _ peer: PeerTrust, host: String, port: UInt16, under profile: TLSProfile,
         reply: @escaping @Sendable (PeerVerdict, TLSProfile?) -> Void
     ) {
-        // The task has ended. Here and below, a nil profile leaves the connection under its profile.
+        // Without a challenger the task has ended. Here and below, a nil profile leaves the connection under its profile.
         guard let challenger else { return reply(.cancelled, nil) }
         let trust = SecTrust(peer, revocation: selector.revocation)
         let endpoint = Endpoint(host: host, port: port)

@@ -69,6 +69,7 @@ enum CacheRule {
         if let date = update.value(of: .lastModified) {
             guard let storedDate = stored.value(of: .lastModified) else { return false }
             if storedDate.hasSameOctets(as: date) { return true }
+            // HTTP has three formats of a date.
             return HTTPDate.date(from: storedDate).map { $0 == HTTPDate.date(from: date) } ?? false
         }
         return true

@@ -79,6 +79,7 @@ package struct VaryKey: Hashable, Sendable {
         var values = Self.withoutAuthorization
         let authorization = Self.value(of: "authorization", in: request, conceal)
         if authorization != .absent { values["authorization"] = authorization }
+        // `namedServer` is a `Host` that differs from that of the URL; nil for none.
         if request.namedServer != nil { values["host"] = Self.value(of: "host", in: request, conceal) }
         for name in Self.names(in: vary) where values[name] == nil {
             values[name] = Self.value(of: name, in: request, conceal)
