@@ -83,6 +83,7 @@ struct AuthenticationProxy: Hashable, Sendable {
     init?(_ server: ProxyServer, for url: URL, tunnelsEverything: Bool = false) {
         if case .socks5 = server.kind { return nil }
         let isSecure = url.scheme?.lowercased() == "https" || url.scheme?.lowercased() == "wss"
+        // The type of a proxy is the scheme of the requests for which it is used.
         challenger = .proxy(
             host: server.host, port: Int(server.port),
             type: isSecure ? NSURLProtectionSpaceHTTPSProxy : NSURLProtectionSpaceHTTPProxy)

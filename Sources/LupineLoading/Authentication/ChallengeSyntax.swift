@@ -150,6 +150,7 @@ package struct ChallengeSyntax: Hashable, Sendable {
             var isQuoted = false
             while let octet = current, isQuoted || octet != UInt8(ascii: ",") {
                 if octet == UInt8(ascii: "\"") { isQuoted.toggle() }
+                // Skips the octet after a backslash too. At the end of the line the index may get too large.
                 if octet == UInt8(ascii: "\\"), isQuoted { index += 1 }
                 index += 1
             }

@@ -37,7 +37,9 @@ enum CacheDecision: Sendable {
         switch (CachePlan.plan(for: request, policy: policy, stored: stored), entry) {
         case (.useStored, let entry?): self = .use(entry)
         case (.revalidate, let entry?):
+            // Only an HTTP response has a validator, so there always is an `httpResponse`.
             self = .revalidate(entry, adding: entry.httpResponse.map(CacheRule.conditions) ?? [])
+        // Without an entry the plan is neither `useStored` nor `revalidate`.
         case (.load, _), (.useStored, nil), (.revalidate, nil): self = .load(setting: [])
         case (.loadFromOrigin, _): self = .load(setting: Self.noCacheFields)
         case (.bypass, _): self = .bypass

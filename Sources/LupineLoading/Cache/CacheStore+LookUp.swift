@@ -121,12 +121,14 @@ extension CacheStore {
         while true {
             let result = folder.read(record.location, key: key)
             let (movedRecord, batchStart) = state.withLock { state -> (CacheIndex.Record?, BatchStart?) in
-                // An entry that was removed during the read is still returned, as if it had been read earlier.
+                // `current` is the record after the read. An entry that was removed during the read is still returned, as if it
+                // had been read earlier.
                 guard let current = state.index[key] else { return (nil, nil) }
                 if case .entry = result {
                     state.recordUse(key)
                     return (nil, state.claimBatch())
                 }
+                // The entry was moved: the loop reads it at its new location.
                 if current.location != record.location { return (current, nil) }
                 state.removeFromIndex([key])
                 return (nil, state.claimBatch())
