@@ -9,8 +9,10 @@ extension OctetWriter {
     mutating func write(_ url: URL?) {
         let absolute: String? = url?.absoluteString
         let parts: (text: String?, base: String?) = (url?.relativeString, url?.baseURL?.absoluteString)
+        // The reader checks the two texts with the same initializer. Nil, which has no texts, is always readable.
         let isReadable = parts.text.map { URL(archived: $0, base: parts.base) != nil } ?? true
         write(isReadable ? parts.text : absolute)
+        // Nil has no base.
         if url != nil { write(isReadable ? parts.base : nil) }
     }
 }

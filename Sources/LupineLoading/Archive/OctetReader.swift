@@ -3,7 +3,7 @@
 /// Decodes numbers, texts and octets in the format of `OctetWriter`. The octets are not trusted: the reader throws for missing
 /// and invalid values, and reads nothing past the end, whatever length it finds.
 struct OctetReader: Sendable {
-    /// The error for octets that no `OctetWriter` has written, or that have changed since.
+    /// The error for octets that no `OctetWriter` has written, or that have changed since they were written.
     struct Damage: Error {}
 
     /// The octets, of which the reader reads a range.

@@ -16,7 +16,7 @@ struct OctetWriter: Sendable {
     /// The written octets.
     var octets: [UInt8] { Array(buffer[..<count]) }
 
-    /// Calls `body` with the octets from index `start` on.
+    /// Calls `body` with the written octets from index `start` on.
     func withOctets<Result>(from start: Int, _ body: (Span<UInt8>) -> Result) -> Result {
         body(buffer.span.extracting(start..<count))
     }
@@ -52,7 +52,7 @@ struct OctetWriter: Sendable {
         let range = count..<(count + octets.count)
         var bufferSpan = buffer.mutableSpan
         var target = bufferSpan._mutatingExtracting(range)
-        // Indexing two spans of equal length lets the compiler vectorize the loop.
+        // Indexing two spans of equal length lets the compiler vectorize the loop. `min` shows it that no index is invalid.
         for index in 0..<min(target.count, octets.count) { target[index] = octets[index] }
         count = range.upperBound
     }
@@ -96,6 +96,7 @@ struct OctetWriter: Sendable {
     private mutating func write(number: some FixedWidthInteger) {
         let size = number.bitWidth / 8
         reserve(size)
+        // `replace` writes into the octets that were counted here.
         count += size
         replace(at: count - size, with: number)
     }

@@ -36,10 +36,11 @@ indirect enum StorableValue: Hashable, Sendable {
     /// Converts a value that is inside this many arrays and dictionaries.
     private init?(_ value: Any, depth: Int) {
         guard depth < Self.maxDepth else { return nil }
-        // A cast to `Bool` also succeeds for Foundation numbers, so this checks the exact type first.
+        // Checks the exact type, because a cast to `Bool` also succeeds for Foundation numbers.
         if type(of: value) == Bool.self, let value = value as? Bool {
             self = .flag(value)
         } else if let value = value as? any BinaryInteger {
+            // Nil for a number that does not fit.
             guard let value = Int64(exactly: value) else { return nil }
             self = .integer(value)
         } else if let value = value as? any BinaryFloatingPoint {

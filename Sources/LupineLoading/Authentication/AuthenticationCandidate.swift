@@ -33,12 +33,12 @@ enum AuthenticationCandidate: Hashable, Sendable {
     }
 
     /// Returns the challenges in the lines of `WWW-Authenticate` or `Proxy-Authenticate` that can be answered, strongest first.
-    /// Leaves out unknown schemes and algorithms, and challenges that are too long to store. The result may be empty.
+    /// Leaves out unknown schemes and algorithms, and challenges that a session may not store. The result may be empty.
     static func candidates(in lines: [String], from challenger: Challenger) -> [AuthenticationCandidate] {
         let candidates = ChallengeSyntax.parse(lines).compactMap { challenge -> AuthenticationCandidate? in
             switch challenge.scheme {
             case "digest": DigestChallenge(challenge).map(AuthenticationCandidate.digest)
-            // An explicit empty realm stays empty; without a realm parameter, the host is the realm.
+            // Without a realm parameter, the host is the realm. A realm that the peer sends as an empty text stays empty.
             case "basic": .basic(realm: challenge["realm"] ?? challenger.host)
             default: nil
             }
@@ -68,7 +68,7 @@ enum AuthenticationCandidate: Hashable, Sendable {
         }
     }
 
-    /// Whether the texts that a session stores, and sends back to the peer, are short enough (`PeerText.canBeKept`).
+    /// Whether a session may store the texts that it sends back to the peer: they are not too long, and not slow to process.
     private var canBeKept: Bool {
         switch self {
         case .basic(let realm): PeerText(realm).canBeKept

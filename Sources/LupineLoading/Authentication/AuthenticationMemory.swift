@@ -6,8 +6,8 @@ internal import LupineTransport
 /// Remembers which answers servers and proxies have accepted, so that later requests of the session send credentials preemptively
 /// (U-11.15).
 ///
-/// Each session has its own memory. An answer that one origin has accepted is not sent to another origin, and a task sends only
-/// its own user's credential. The memory records where a credential was accepted, but not which tasks may use it: the caller
+/// Each session has its own memory. An answer that one origin has accepted is not sent to another origin. A task sends only the
+/// credential of its own user. The memory records where a credential was accepted, but not which tasks may use it: the caller
 /// passes the credential with which its task would answer. The memory also stores the answers in use, so that tasks which answer
 /// the same challenge with the same credential share a nonce and its count. The memory has a bounded size and is never written to
 /// a disk. It may be used on any thread; nothing blocks.
@@ -36,7 +36,7 @@ final class AuthenticationMemory: Sendable {
 
     /// The answers that one server or proxy has accepted.
     private struct AcceptedAnswers: Sendable {
-        /// The protection spaces of the entries, newest last. A task has one credential for each space.
+        /// The protection spaces of the entries, newest last. A task has at most one credential for each space.
         var spaces: [URLProtectionSpace] = []
         /// The entries by the credential that was accepted, newest last.
         var entries: [URLCredential: [Entry]] = [:]
@@ -45,7 +45,7 @@ final class AuthenticationMemory: Sendable {
     private struct State: Sendable {
         /// The accepted answers by challenger, in its `canonical` form.
         var acceptedAnswers: [AuthenticationCandidate.Challenger: AcceptedAnswers] = [:]
-        /// The answers in use, newest last.
+        /// The answers in use, accepted or not, newest last.
         var answers: [AuthenticationAnswer] = []
     }
 
@@ -85,7 +85,8 @@ final class AuthenticationMemory: Sendable {
         let matches = entries(of: challenger, with: credential).compactMap { entry in
             entry.scope.prefixLength(of: path).map { (length: $0, answer: entry.answer) }
         }
-        // Returns the longest match; among equally long ones, that of the newest space, because `max` returns the first maximum.
+        // Returns the longest match. Of several longest matches it is that of the newest space: the matches are reversed, and
+        // `max` returns the first maximum.
         return matches.reversed().max { $0.length < $1.length }?.answer
     }
 
@@ -111,34 +112,37 @@ final class AuthenticationMemory: Sendable {
             else {
                 return []
             }
+            // A credential may have entries of several spaces.
             return entries.filter { $0.answer.space == space }
         }
     }
 
-    /// Returns the answer to a candidate with a credential: the answer in use with the same identity, otherwise a new one.
+    /// Returns the answer to a candidate with a credential: the answer in use with the same key, otherwise a new one.
     /// Returns nil when the credential cannot answer the candidate.
     func answer(
         to candidate: AuthenticationCandidate, from challenger: AuthenticationCandidate.Challenger,
         with credential: URLCredential
     ) -> AuthenticationAnswer? {
         let digest: DigestChallenge? = if case .digest(let challenge) = candidate { challenge } else { nil }
-        let identity = AuthenticationAnswer.Identity(
+        let key = AuthenticationAnswer.Key(
             challenger: challenger.canonical, space: candidate.space(of: challenger), credential: credential,
             algorithm: digest?.algorithm, protection: digest?.protection)
-        guard let newAnswer = AuthenticationAnswer(candidate, identity: identity) else { return nil }
+        guard let newAnswer = AuthenticationAnswer(candidate, key: key) else { return nil }
         let answer = state.withLock { state in
-            if let answer = state.answers.last(where: { $0.identity == identity }) { return answer }
+            if let answerInUse = state.answers.last(where: { $0.key == key }) { return answerInUse }
             state.answers.append(newAnswer)
             if state.answers.count > Self.maxAnswers { state.answers.removeFirst() }
             return newAnswer
         }
+        // An answer in use may have another nonce than this challenge.
         if let digest { answer.useNonce(of: digest) }
         return answer
     }
 
     /// Records that the server of `url` has accepted an answer.
     func remember(_ answer: AuthenticationAnswer, for url: URL) {
-        // If a Digest answer is the newest one, it is recorded already: its scope does not depend on the URL.
+        // `domain` is nil for Basic. A Digest answer that is the newest one is recorded already: its scope does not depend on the
+        // URL.
         if answer.domain != nil, isNewest(answer) { return }
         guard let scope = Self.scope(of: answer, acceptedAt: url) else { return }
         remember(Entry(scope: scope, answer: answer))
@@ -153,8 +157,9 @@ final class AuthenticationMemory: Sendable {
     /// Records that an answer was refused, so that it is not sent preemptively. The answer stays in use: its nonce counts
     /// continue.
     func forget(_ answer: AuthenticationAnswer) {
-        let challenger = answer.identity.challenger
+        let challenger = answer.key.challenger
         state.withLock { state in
+            // The space stays in `spaces`, where it does nothing without entries.
             let credential = answer.credential
             state.acceptedAnswers[challenger]?.entries[credential]?.removeAll { $0.answer === answer }
             if state.acceptedAnswers[challenger]?.entries[credential]?.isEmpty == true {
@@ -169,14 +174,14 @@ final class AuthenticationMemory: Sendable {
     /// Whether the answer is the newest that its challenger has accepted with its credential.
     private func isNewest(_ answer: AuthenticationAnswer) -> Bool {
         state.withLock { state in
-            state.acceptedAnswers[answer.identity.challenger]?.entries[answer.credential]?.last?.answer
+            state.acceptedAnswers[answer.key.challenger]?.entries[answer.credential]?.last?.answer
                 === answer
         }
     }
 
     /// Adds an entry as the newest one, within the limits, and removes an older entry with the same scope.
     private func remember(_ entry: Entry) {
-        let (challenger, credential) = (entry.answer.identity.challenger, entry.answer.credential)
+        let (challenger, credential) = (entry.answer.key.challenger, entry.answer.credential)
         state.withLock { state in
             var entries = state.acceptedAnswers[challenger]?.entries[credential] ?? []
             if entries.last?.answer === entry.answer, entries.last?.scope == entry.scope { return }
@@ -202,7 +207,8 @@ final class AuthenticationMemory: Sendable {
 
     // MARK: scopes
 
-    /// Returns the URLs for which an answer is valid that the server of `url` has accepted; nil for none.
+    /// Returns the URLs for which an answer is valid after the server of `url` has accepted it; nil if there are none, or if a
+    /// session may not store their path (`PeerText.canBeKept`).
     private static func scope(of answer: AuthenticationAnswer, acceptedAt url: URL) -> Scope? {
         guard let domain = answer.domain else {
             let path = path(of: url)
@@ -210,12 +216,13 @@ final class AuthenticationMemory: Sendable {
             let end = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.endIndex
             return .directory(String(path[..<end]))
         }
+        // Without URIs the answer is valid for the whole origin.
         if domain.isEmpty { return .prefixes(["/"]) }
         let prefixes = domain.compactMap { text -> String? in
             // A URI is ASCII (RFC 3986 §2). For other characters `URL` would do IDNA processing, which is slow.
             guard text.utf8.allSatisfy({ $0 < 0x80 }),
                 let target = URL(string: text, relativeTo: url)?.absoluteURL,
-                AuthenticationCandidate.Challenger.server(of: target)?.canonical == answer.identity.challenger
+                AuthenticationCandidate.Challenger.server(of: target)?.canonical == answer.key.challenger
             else { return nil }
             return Self.path(of: target)
         }

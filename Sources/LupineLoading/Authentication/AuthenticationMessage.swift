@@ -23,7 +23,7 @@ struct AuthenticationMessage: Sendable {
     /// Whether the program has set `Authorization`. Only an answer to a challenge replaces the program's field.
     let hasAuthorization: Bool
 
-    /// Copies the parts of `request`, which has all fields except `Authorization` and `Proxy-Authorization` for a challenge.
+    /// Copies the parts of `request`. The request has all its fields, except those that answer a challenge.
     init(_ request: URLRequest, body: TaskDefinition.Body, url: URL, proxy: AuthenticationProxy?) {
         self.url = url
         self.proxy = proxy
@@ -83,6 +83,7 @@ struct AuthenticationProxy: Hashable, Sendable {
     init?(_ server: ProxyServer, for url: URL, tunnelsEverything: Bool = false) {
         if case .socks5 = server.kind { return nil }
         let isSecure = url.scheme?.lowercased() == "https" || url.scheme?.lowercased() == "wss"
+        // The type of a proxy is the scheme of the requests for which it is used.
         challenger = .proxy(
             host: server.host, port: Int(server.port),
             type: isSecure ? NSURLProtectionSpaceHTTPSProxy : NSURLProtectionSpaceHTTPProxy)

@@ -150,7 +150,8 @@ struct Authenticator: Sendable {
 
     // MARK: requests
 
-    /// Records a transmission without answers, instead of `begin`: it used no proxy, and the session's memory was empty.
+    /// Records a transmission for which the driver did not call `begin`, so that `receive` can answer its challenge. The driver
+    /// leaves `begin` out if no answer can be sent: the request uses no proxy, and the session's memory is empty.
     mutating func recordUnanswered(_ message: AuthenticationMessage) { setMessage(message) }
 
     /// Stores the parts of the request. An `Authorization` field that the program has set identifies the user.
@@ -229,7 +230,7 @@ struct Authenticator: Sendable {
     private var sendsAnswers: Bool { server.lastSent.answer != nil || proxy.lastSent.answer != nil }
 
     /// Returns the answers to send with the request. Each answer is valid for one transmission. If an answer cannot be computed,
-    /// none is sent, and the peer's next challenge is not counted as its refusal.
+    /// none is sent, and the peer's next challenge does not count as a refusal of that answer.
     ///
     /// - Parameter hashes: The result of the computation `contentHash`.
     mutating func fields(_ hashes: ContentHash.Result = [:]) -> AuthenticationFields {
@@ -247,6 +248,7 @@ struct Authenticator: Sendable {
         }
         guard let answer = proxy.lastSent.answer else { return fields }
         if message.proxy?.isTunnelled == true {
+            // The transport asks the answer for the field when it opens a tunnel.
             fields.tunnelAuthorizer = TunnelAuthorizer(answer)
         } else {
             fields.proxyAuthorization = fieldValue(answer)
@@ -277,11 +279,12 @@ struct Authenticator: Sendable {
     /// Decides about a proxy's 407 response to CONNECT.
     mutating func receiveTunnelRefusal(_ head: ResponseHead) -> Verdict {
         guard let message, message.proxy?.isTunnelled == true else { return .deliver }
+        // `isDecoded` tells whether a content coding was removed.
         return respondToChallenge(
             of: .proxy, in: HTTPURLResponse(url: message.url, head: head, isDecoded: false))
     }
 
-    /// Decides what happens after the answer to the challenge of the last `ask`.
+    /// Decides what happens after the program has answered the challenge of the last `ask`.
     mutating func receiveAnswer(_ answer: Answer) -> Verdict {
         guard var pendingChallenge, let candidate = pendingChallenge.candidates.first else { return .deliver }
         self.pendingChallenge = nil
@@ -323,8 +326,10 @@ struct Authenticator: Sendable {
         else {
             return .deliver
         }
+        // `beginProxy` has set the proxy's.
         if peer == .server { server.challenger = challenger }
         let lines = response.lines(of: peer == .server ? .wwwAuthenticate : .proxyAuthenticate)
+        // A proxy that opens tunnels has received CONNECT, which has no content.
         let content = peer == .proxy && message.proxy?.isTunnelled == true ? .none : message.content
         // Leaves out `auth-int` for a stream: it needs a hash of the content before the content is sent.
         let candidates = AuthenticationCandidate.candidates(in: lines, from: challenger).filter { candidate in
@@ -354,7 +359,7 @@ struct Authenticator: Sendable {
         }
         for case .digest(let challenge) in candidates
         where challenge.isStale && challenge.realm == answer.space.realm
-            && challenge.algorithm == answer.identity.algorithm
+            && challenge.algorithm == answer.key.algorithm
         {
             answer.useNonce(of: challenge)
             self[peer].renewalCount += 1
@@ -378,8 +383,8 @@ struct Authenticator: Sendable {
         }
     }
 
-    /// Prepares an answer with the credential of the proxy's configuration, before the delegate is asked. Returns whether there
-    /// is such an answer. Does not try Basic: the transport has sent that credential by Basic with the request already.
+    /// Prepares an answer with the credential of the proxy's configuration, before the delegate is asked. Returns whether it
+    /// has prepared one. Does not try Basic: the transport has sent that credential by Basic with the request already.
     private mutating func tryConfiguredCredential(
         of peer: Peer, _ candidates: [AuthenticationCandidate],
         _ challenger: AuthenticationCandidate.Challenger
@@ -430,13 +435,14 @@ struct Authenticator: Sendable {
         guard let message, let answer = self[peer].lastSent.answer else { return }
         self[peer].renewalCount = 0
         let infoField = peer == .server ? "Authentication-Info" : "Proxy-Authentication-Info"
-        // A response through a tunnel comes from the server, so its field for the proxy is not the proxy's.
+        // A response through a tunnel comes from the server, so a `Proxy-Authentication-Info` in it is not from the proxy.
         if peer == .server || message.proxy?.isTunnelled == false,
             let info = response.value(forHTTPHeaderField: infoField)
         {
             answer.useNextNonce(in: info)
         }
         let credential = answer.credential
+        // The credential of the proxy's configuration has persistence `none`, but is valid for all requests.
         let isConfigured = peer == .proxy && credential == message.proxy?.credential
         guard credential.persistence != .none || isConfigured else { return }
         switch peer {

@@ -4,8 +4,8 @@ internal import Foundation
 
 /// Makes the answer to a Basic challenge (RFC 7617), which contains name and password in the clear.
 enum BasicResponse {
-    /// Returns the value of `Authorization`; nil when Basic cannot send the name or the password: a colon separates the two, and
-    /// neither may have control characters (U-11.8).
+    /// Returns the value of `Authorization`; nil when Basic cannot send the name or the password (U-11.8). The name may have no
+    /// colon, which separates it from the password. Name and password may have no control characters.
     static func field(user: String, password: String) -> String? {
         guard !user.contains(":"), !hasControlCharacters(user), !hasControlCharacters(password) else {
             return nil

@@ -103,14 +103,14 @@ package struct ChallengeSyntax: Hashable, Sendable {
             return ChallengeSyntax(scheme: scheme, parameters: parameters, token68: nil)
         }
 
-        /// Reads a token68 if the challenge ends after it; otherwise returns nil and reads nothing. A parameter looks the same up
-        /// to its `=`, but has a value after it.
+        /// Reads a token68 if the challenge ends after it; otherwise returns nil and reads nothing. A parameter looks like a
+        /// token68 up to its `=`, but has a value after it.
         private mutating func token68() -> String? {
             var end = index
             while end < octets.count, Self.isToken68(octets[end]) { end += 1 }
             guard end > index else { return nil }
             let start = index
-            // Padding.
+            // Skips the padding.
             while end < octets.count, octets[end] == UInt8(ascii: "=") { end += 1 }
             var afterBlanks = end
             while afterBlanks < octets.count, Self.isBlank(octets[afterBlanks]) { afterBlanks += 1 }
@@ -150,6 +150,7 @@ package struct ChallengeSyntax: Hashable, Sendable {
             var isQuoted = false
             while let octet = current, isQuoted || octet != UInt8(ascii: ",") {
                 if octet == UInt8(ascii: "\"") { isQuoted.toggle() }
+                // Skips the octet after a backslash too. At the end of the line the index may get too large.
                 if octet == UInt8(ascii: "\\"), isQuoted { index += 1 }
                 index += 1
             }

@@ -9,7 +9,8 @@ internal import LupineTransport
 ///
 /// Short content is hashed on the calling thread; longer content and files are hashed on `StorageQueue.files`.
 struct ContentHash: Sendable {
-    /// The hashes by function. A function that OpenSSL does not offer has no hash. Empty when the content cannot be read.
+    /// The hashes by function. A function that OpenSSL does not offer has no hash. Empty when the content is a stream or cannot
+    /// be read.
     typealias Result = [MessageDigest: [UInt8]]
 
     /// The hash functions to compute: the challenges of the server and of the proxy may name different functions.
@@ -40,6 +41,7 @@ struct ContentHash: Sendable {
     /// Hashes a file, of which only one chunk at a time is in memory.
     private func hashes(ofFile file: URL) -> Result {
         let chunkLength = 256 << 10
+        // `RunningDigest($0)` is nil for a function that OpenSSL does not offer.
         let digests = functions.map { (function: $0, digest: RunningDigest($0)) }
         do {
             let handle = try FileHandle.reading(file)

@@ -6,7 +6,8 @@ internal import LupineTLS
 struct DigestAlgorithm: Hashable, Sendable {
     /// The hash function.
     let hash: MessageDigest
-    /// Whether the algorithm's name ends with `-sess`: the key then depends on the nonces of the session's first request.
+    /// Whether the algorithm's name ends with `-sess`: the hash of the password, `H(A1)`, then also contains the nonces of the
+    /// first request.
     let isSession: Bool
 
     /// Creates the algorithm with this name, in any case. Fails for an unknown name.
@@ -52,7 +53,8 @@ struct DigestChallenge: Hashable, Sendable {
     /// The URIs for which the credential is valid too, as received; empty for the whole origin.
     let domain: [String]
 
-    /// The most elements of `domain` and of `qop` that are read. Requests to URIs beyond this limit carry no preemptive answer.
+    /// The most elements of `domain` and of `qop` that are read. Requests to the URIs of later `domain` elements carry no
+    /// preemptive answer.
     static let maxListElements = 64
 
     /// Reads a challenge. Fails when the library cannot answer it: a required parameter is missing, a value is not supported
@@ -60,7 +62,7 @@ struct DigestChallenge: Hashable, Sendable {
     init?(_ challenge: ChallengeSyntax) {
         guard challenge.scheme == "digest", let nonce = challenge["nonce"], let realm = challenge["realm"],
             let algorithm = DigestAlgorithm(name: challenge["algorithm"] ?? "MD5"),
-            // Nil if OpenSSL does not offer the function.
+            // The hash of no octets is nil if OpenSSL does not offer the function.
             algorithm.hash.digest(of: []) != nil
         else { return nil }
         let offeredProtections = challenge["qop"].map { list in

@@ -72,8 +72,8 @@ struct DigestResponse: Sendable {
             userParameter, uri: uri, response: response, countField: countField, clientNonce: clientNonce)
     }
 
-    /// Switches to the `nextnonce` of an `Authentication-Info` field (RFC 7616 §3.5). Returns false if the field has none, or one
-    /// that is too long to store.
+    /// Switches to the `nextnonce` of an `Authentication-Info` field (RFC 7616 §3.5). Returns false if the field has no
+    /// `nextnonce`, or one that a session may not store.
     @discardableResult
     mutating func useNextNonce(in authenticationInfo: String) -> Bool {
         // The field is a list of parameters without a scheme; with a scheme in front it parses as a challenge.
@@ -129,7 +129,7 @@ struct DigestResponse: Sendable {
         if challenge.hashesUserName {
             return hashed("\(user):\(challenge.realm)").map { "username=" + Self.quoted($0) }
         }
-        // A name with characters outside ASCII.
+        // Only a name with characters outside ASCII needs `username*`.
         if challenge.acceptsUTF8, !user.utf8.allSatisfy({ $0 < 0x80 }) {
             return "username*=UTF-8''" + Self.percentEncoded(user)
         }

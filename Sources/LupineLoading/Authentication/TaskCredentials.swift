@@ -47,9 +47,9 @@ struct TaskCredentials: Sendable {
         }
         let isOwnServer = space.isOfServer(at: taskURL)
         if isOwnServer, let ownCredential, ownCredential.hasPassword { return ownCredential }
-        // After a redirect within the origin, the URL may lack the user that the task's URL has.
+        // After a redirect within the origin, `hopURL` may lack the user that the task's URL has.
         for url in [hopURL, isOwnServer ? taskURL : nil] {
-            // The URL may come from a redirect, so a peer may have chosen its length.
+            // The URL may come from a redirect, so a peer may have chosen a text that a session may not store.
             guard let user = url?.user(percentEncoded: false), PeerText(user).canBeKept else { continue }
             if let password = url?.password(percentEncoded: false) {
                 guard PeerText(password).canBeKept else { continue }
@@ -73,6 +73,7 @@ struct TaskCredentials: Sendable {
     /// requests, for which the server, too, would receive the password in the clear.
     private func mayBeSentToProxy(_ space: URLProtectionSpace, at hopURL: URL?) -> Bool {
         guard let origin = WebOrigin(taskURL), origin == WebOrigin(hopURL) else { return false }
+        // Digest does not reveal the password.
         return !origin.isSecure || space.authenticationMethod == NSURLAuthenticationMethodHTTPDigest
     }
 }

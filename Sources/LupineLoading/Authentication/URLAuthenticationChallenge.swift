@@ -45,7 +45,7 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
     public let previousFailureCount: Int
     /// The response with the challenge, which refuses the last answer if there was one.
     public let failureResponse: URLResponse?
-    /// The reason why the last answer failed, if no response refused it.
+    /// The reason why the last answer failed, if no response has refused that answer.
     public let error: (any Error)?
     /// The object that receives the answer.
     public let sender: (any URLAuthenticationChallengeSender)?

@@ -26,6 +26,7 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
 
     /// The three forms of a credential.
     private enum Contents: Hashable, Sendable {
+        /// A name and a password. They are compared by their octets, because the URL of a redirect may contain them.
         case password(user: PeerText, password: PeerText)
         case identity(SecIdentity, certificates: [SecCertificate])
         case trust(SecTrust)
@@ -51,8 +52,8 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
     ///
     /// - Parameters:
     ///   - identity: The certificate and its key.
-    ///   - certificates: The `SecCertificate`s of issuers to send along, in place of those that came with the identity; other
-    ///     objects are ignored.
+    ///   - certificates: The `SecCertificate`s of issuers to send along, in place of the issuers that came with the identity.
+    ///     Objects of other types are ignored.
     ///   - persistence: The time for which the credential may be remembered.
     public init(identity: SecIdentity, certificates: [Any]?, persistence: Persistence) {
         contents = .identity(

@@ -30,7 +30,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
         var credentialsByUser: [String: URLCredential] = [:]
         /// The credential with a client identity; nil for none.
         var identity: URLCredential?
-        /// The key of the default credential; nil after that credential was removed.
+        /// The key of the default credential; nil after the default credential was removed.
         var defaultKey: Key?
 
         var isEmpty: Bool { credentialsByUser.isEmpty && identity == nil }
@@ -77,7 +77,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
         entries.withLock { $0.mapValues(\.credentialsByUser).filter { !$0.value.isEmpty } }
     }
 
-    /// Stores a credential in place of the one of the same user, or an identity in place of the space's identity.
+    /// Stores a credential. It replaces the credential of the same user or, if it has a client identity, the space's identity.
     public func set(_ credential: URLCredential, for space: URLProtectionSpace) {
         store(credential, for: space, asDefault: false)
     }
@@ -115,8 +115,8 @@ public final class URLCredentialStorage: NSObject, Sendable {
         store(credential, for: space, asDefault: true)
     }
 
-    /// Returns the credential to propose when the URL names no user (U-11.4): the default, otherwise that of the first user in
-    /// the order of the names, otherwise the identity.
+    /// Returns the credential to propose when the URL names no user (U-11.4): the default credential, otherwise that of the
+    /// first user in the order of the names, otherwise that with the client identity.
     package func proposedCredential(for space: URLProtectionSpace) -> URLCredential? {
         entries.withLock { entries in
             guard let entry = entries[space] else { return nil }
@@ -128,6 +128,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
     /// Removes everything.
     package func removeAll() {
         let hasChanged = entries.withLock { entries in
+            // The result tells whether there were entries before this call removes them.
             defer { entries = [:] }
             return !entries.isEmpty
         }

@@ -13,6 +13,7 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
         var canonicalHost: String
         var port: Int
         var scheme: String?
+        /// The realm, compared by its octets, because the peer chooses it.
         var realm: PeerText?
         var method: String
         var isProxy: Bool

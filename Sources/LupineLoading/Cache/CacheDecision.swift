@@ -37,7 +37,9 @@ enum CacheDecision: Sendable {
         switch (CachePlan.plan(for: request, policy: policy, stored: stored), entry) {
         case (.useStored, let entry?): self = .use(entry)
         case (.revalidate, let entry?):
+            // Only an HTTP response has a validator, so there always is an `httpResponse`.
             self = .revalidate(entry, adding: entry.httpResponse.map(CacheRule.conditions) ?? [])
+        // Without an entry the plan is neither `useStored` nor `revalidate`.
         case (.load, _), (.useStored, nil), (.revalidate, nil): self = .load(setting: [])
         case (.loadFromOrigin, _): self = .load(setting: Self.noCacheFields)
         case (.bypass, _): self = .bypass
@@ -49,7 +51,7 @@ enum CacheDecision: Sendable {
     static func needsEntry(for request: URLRequest, configuration: URLRequest.CachePolicy) -> Bool {
         guard CacheRule.hasKey(request) else { return false }
         let policy = CachePlan.policy(of: request, configuration: configuration)
-        // A policy that uses stored entries at all uses a fresh entry with a validator.
+        // Tries the plan with the best possible entry, a fresh one with a validator: a policy that uses any stored entry uses it.
         switch CachePlan.plan(for: request, policy: policy, stored: .fresh(hasValidator: true)) {
         case .useStored, .revalidate: return true
         case .load, .loadFromOrigin, .bypass, .fail: return false

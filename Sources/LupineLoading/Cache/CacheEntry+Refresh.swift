@@ -5,14 +5,14 @@ internal import LupineHTTP
 
 extension CacheEntry {
     /// Returns the entry after a 304 has confirmed it (RFC 9111 §4.3.4; U-12.13): with the stored status and content, the fields
-    /// updated by the 304, and a new age. Returns the entry unchanged if a server cannot have sent its response.
+    /// updated by the 304, and a new age. Returns the entry unchanged if no server can have sent the stored response.
     ///
     /// - Parameters:
     ///   - answer: The 304 response.
     ///   - request: The request that the 304 answers, with all its fields merged.
-    ///   - requestTime: When that request was sent.
+    ///   - requestTime: When `request` was sent.
     ///   - responseTime: When the head of the 304 arrived.
-    ///   - provenance: The provenance with the restrictions of the entry's and the 304's (`CacheProvenance.joined(by:)`).
+    ///   - provenance: The provenance of the new entry: `CacheProvenance.joined(by:)` of the entry's and the 304's.
     ///   - identifying: The fields that identify users.
     func refreshed(
         by answer: HTTPURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date,
@@ -24,8 +24,8 @@ extension CacheEntry {
         }
         let fields = CacheRule.refreshed(Self.fields(of: stored), by: Self.fields(of: answer))
         let head = ResponseHead(status: Status(stored.statusCode), fields: fields)
-        // The expected length is negative if a content coding was removed. The new response must not get that of
-        // `Content-Length`.
+        // The expected length is negative if a content coding was removed. The new response must not get the length in
+        // `Content-Length`, which counts the encoded octets.
         let refreshed = HTTPURLResponse(url: url, head: head, isDecoded: stored.expectedContentLength < 0)
         return CacheEntry(
             response: CachedURLResponse(

@@ -122,7 +122,7 @@ package final class CacheEntry: Sendable {
         by conceal: (String) -> String, for request: URLRequest, identifying: IdentifyingFields?
     ) -> CacheEntry {
         if !vary.holdsSecrets { return self }
-        // An entry without an audience is for all users. Its new key must not get an audience.
+        // An entry without an audience is for all users. Its new `VaryKey` must not get an audience.
         return CacheEntry(
             response: response, http: httpResponse, requestTime: requestTime, responseTime: responseTime,
             storedTime: storedTime,
@@ -143,6 +143,7 @@ package final class CacheEntry: Sendable {
     /// Whether the response sets a cookie, by which the server may identify the user, although the request has identified no
     /// user. Such an entry must not be stored, because the next request without identification may come from another user.
     var setsCookieForUnknownUser: Bool {
+        // Absent `authorization` means that the request had neither the field nor a user in its URL.
         guard let audience = vary.audience, audience.user == nil, vary.values["authorization"] == .absent
         else { return false }
         return httpResponse?.value(of: .setCookie) != nil
@@ -155,7 +156,7 @@ package final class CacheEntry: Sendable {
 
     /// Returns the entry's cost in memory, in bytes.
     private static func size(of response: CachedURLResponse, _ http: HTTPURLResponse?) -> Int {
-        // Does not call a program's class.
+        // Does not read the URL of a program's subclass, because that calls the program's code.
         let url = http?.url ?? (response.response.isLibraryClass ? response.response.url : nil)
         return response.data.count + (url?.absoluteString.utf8.count ?? 0) + headSize(of: http)
     }

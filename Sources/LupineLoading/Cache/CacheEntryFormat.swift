@@ -35,7 +35,8 @@ package enum CacheEntryFormat {
     private static let checksumLength = 4
     /// The length of the head in octets: magic number, version, digest of the key, stored time, two lengths, checksum.
     static let headLength = 8 + 4 + digestLength + 8 + 8 + 8 + checksumLength
-    /// A typical number of octets that `CacheEntry.size` does not count: the head, and the times and lengths in the metadata.
+    /// A typical number of octets of an entry that `CacheEntry.size` does not count: the head, and the times and lengths in the
+    /// metadata.
     static let typicalOverhead = 512
 
     /// How a field's value is stored; the raw values are those in the files.
@@ -93,6 +94,7 @@ package enum CacheEntryFormat {
             writer.write(entry.requestTime.timeIntervalSinceReferenceDate)
             writer.write(entry.responseTime.timeIntervalSinceReferenceDate)
             guard write(entry.response.response, to: &writer) else { return false }
+            // The terms are the `VaryKey` and the provenance, encoded already.
             writer.write(octets: terms.octets)
             writer.write(entry.writtenInfo != nil)
             entry.writtenInfo?.write(to: &writer)
@@ -222,6 +224,7 @@ package enum CacheEntryFormat {
         writer.write(version)
         writer.write(octets: digest)
         writer.write(storedTime.timeIntervalSinceReferenceDate)
+        // A zero holds the place of the length, which is known at the end; so does the zero of the checksum below.
         let metadataLengthOffset = writer.count
         writer.write(UInt64(0))
         writer.write(UInt64(content.count))
@@ -229,6 +232,7 @@ package enum CacheEntryFormat {
         writer.write(UInt32(0))
         let metadataOffset = writer.count
         guard writeMetadata(&writer) else {
+            // Removes what was written since `start`.
             writer.remove(from: start)
             return false
         }
@@ -276,6 +280,7 @@ package enum CacheEntryFormat {
         _ octets: [UInt8], digest: SHA256Digest
     ) throws(OctetReader.Damage) -> CacheEntry {
         let head = try readHead(octets, digest: digest)
+        // Always true after the head was read; without it the subtraction could be negative.
         guard octets.count >= headLength else { throw OctetReader.Damage() }
         let remaining = octets.count - headLength
         guard head.metadataLength <= remaining, head.contentLength == remaining - head.metadataLength else {
@@ -360,6 +365,7 @@ package enum CacheEntryFormat {
         return text
     }
 
+    /// Reads a digest, which is written without its length.
     private static func readDigest(_ reader: inout OctetReader) throws(OctetReader.Damage) -> SHA256Digest {
         guard let digest = SHA256Digest(bytes: Array(try reader.octets(digestLength))) else {
             throw OctetReader.Damage()
@@ -367,6 +373,7 @@ package enum CacheEntryFormat {
         return digest
     }
 
+    /// Reads the status of an HTTP response; throws if no server can send it.
     private static func readStatus(_ reader: inout OctetReader) throws(OctetReader.Damage) -> Int {
         guard let status = Int(exactly: try reader.signedNumber()), HTTPURLResponse.isPossible(status) else {
             throw OctetReader.Damage()

@@ -22,16 +22,17 @@ extension CacheFolder {
                 try? FileManager.default.createDirectory(
                     atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             }
+            // A missing folder counts as empty.
             guard FileManager.default.fileExists(atPath: path) else { return CacheIndex() }
             do throws(Errno) {
                 if let lock = try Descriptor.locking(path: path(.lock)) { files.lock = FolderLock(lock) }
             } catch {
-                // The folder stays closed, because a descriptor may be available at the next attempt.
+                // With an empty index the folder stays closed, because a descriptor may be available at the next attempt.
                 if error == .tooManyDescriptors || error == .tooManyDescriptorsInSystem {
                     return CacheIndex()
                 }
             }
-            // Without the lock, this process is a reader: another process holds the lock, or the lock file cannot be created.
+            // Without the lock, this process is a reader: another process holds the lock, or this process cannot create the file.
             files.access = files.lock == nil ? .reader : .writer
             let index = readIndex(capacity: capacity, &files)
             files.initialIndex = index
@@ -78,8 +79,8 @@ extension CacheFolder {
     /// Releases the folder's copy of the index that `open` has returned. The caller must have stored its own.
     func releaseInitialIndex() { files.withLock { $0.initialIndex = nil } }
 
-    /// Closes the folder and returns true if another process or the user has removed it, so that it can be opened again.
-    /// Otherwise returns false.
+    /// Closes the folder, so that it can be opened again, and returns true if another process or the user has removed the folder
+    /// or its lock file. Otherwise returns false.
     func closeIfRemoved() -> Bool {
         files.withLock { files in
             if files.access == .none || FileManager.default.fileExists(atPath: path(.lock)) { return false }
@@ -88,8 +89,9 @@ extension CacheFolder {
         }
     }
 
-    /// Opens the index file for appending at `end`. Replaces a file that is invalid (`end` is 0), that cannot be opened, or that
-    /// has only obsolete changes. If the replacement fails, `lacksIndex` is true, and the next batch tries to replace the file.
+    /// Opens the index file for appending at `end`. Replaces a file that is invalid (`end` is 0), that cannot be opened, or whose
+    /// changes are all obsolete (`index` is empty). If the replacement fails, `lacksIndex` is true, and the next batch tries to
+    /// replace the file.
     private func openIndex(_ index: CacheIndex, at end: Int, _ files: inout Files) {
         files.indexFile = nil
         if end > 0, index.count > 0, let file = openIndexForAppending(at: end) {
@@ -118,7 +120,7 @@ extension CacheFolder {
         var lengths: [UInt64: Int] = [:]
         for name in names {
             guard case .segment(let number)? = CacheFolderName(name) else { continue }
-            // A file that cannot be read as a segment counts too, because its number cannot be used again.
+            // A file that cannot be read as a segment has the length 0: the index then leaves out its entries.
             lengths[number] = 0
             guard let file = try? Descriptor.readingOwn(path: path(.segment(number))),
                 let length = try? file.fileSize()
@@ -128,8 +130,8 @@ extension CacheFolder {
         return lengths
     }
 
-    /// Whether the file is a segment without entries, a leftover of an interrupted write, or a file of an earlier library
-    /// version.
+    /// Whether the folder's writer removes the file: a segment without entries, a leftover of an interrupted write, or a file of
+    /// an earlier library version.
     private static func isObsolete(_ name: String, _ index: CacheIndex) -> Bool {
         switch CacheFolderName(name) {
         case .segment(let number)?: index.liveBytes[number] == nil
@@ -154,7 +156,8 @@ extension CacheFolder {
         releaseInitialIndex()
         files.withLock { files in
             guard files.access == .writer else { return }
-            // Replaces the index first, so that after an interruption no index refers to a removed segment.
+            // Replaces the index first, so that after an interruption no index refers to a removed segment. If this fails, the
+            // old index remains, and its readers ignore the entries of missing segments.
             _ = replaceIndex([], &files)
             files.currentSegment = nil
             files.segmentLengths = [:]

@@ -33,9 +33,11 @@ extension CacheFolder {
                     files.currentSegment = nil
                 }
                 if files.currentSegment == nil, !beginSegment(&files) { return nil }
+                // After the octets of the current segment that are in the file, and those that wait to be written to it.
                 let offset = currentLength(files) + placedCount - writtenCount
                 guard
                     let location = EntryLocation(
+                        // The number of the current segment.
                         segment: files.nextSegmentNumber - 1, offset: UInt64(offset), length: UInt64(length))
                 else { return nil }
                 locations.append(location)
@@ -52,8 +54,8 @@ extension CacheFolder {
 
     /// Creates the next segment. Returns false if that fails.
     private func beginSegment(_ files: inout Files) -> Bool {
-        // A number is skipped if its file exists, because it is not a segment of this cache. After eight numbers the creation has
-        // probably failed for another reason, so this gives up.
+        // Skips a number whose file exists, because that file is not a segment of this cache. After eight numbers the creation
+        // has probably failed for another reason, so this gives up.
         for _ in 0..<8 {
             let number = files.nextSegmentNumber
             guard number < EntryLocation.segmentLimit - 1 else { return false }
@@ -94,7 +96,8 @@ extension CacheFolder {
             do {
                 try files.indexFile?.descriptor.writeAll(batch.span)
             } catch {
-                // The file may now end with an incomplete batch. Opening it again removes that batch.
+                // The file may now end with an incomplete batch. Opening the file again truncates it at `indexLength`. If the
+                // opening fails too, `lacksIndex` is true.
                 files.indexFile = openIndexForAppending(at: files.indexLength)
                 return false
             }
@@ -152,15 +155,17 @@ extension CacheFolder {
             files.currentSegment = nil
             for number in files.segmentLengths.keys { remove(CacheFolderName.segment(number).text) }
             files.segmentLengths = [:]
+            // If this fails, the folder has no index file, and `lacksIndex` is true.
             _ = replaceIndex([], &files)
         }
     }
 
-    /// Removes the segments without entries. `liveBytes` has the number of bytes of existing entries in each segment.
-    func removeSegments(except liveBytes: [UInt64: Int]) {
+    /// Removes the segments without entries. `liveBytesBySegment` has the number of bytes of existing entries in each segment,
+    /// and lacks the segments without entries.
+    func removeSegmentsWithoutEntries(_ liveBytesBySegment: [UInt64: Int]) {
         files.withLock { files in
             let current = files.currentSegment == nil ? nil : files.nextSegmentNumber - 1
-            for (number, length) in files.segmentLengths where liveBytes[number] == nil {
+            for (number, length) in files.segmentLengths where liveBytesBySegment[number] == nil {
                 if number == current {
                     // The current segment, if nothing was written to it yet, gets the next entries.
                     if length == 0 { continue }
@@ -172,9 +177,11 @@ extension CacheFolder {
         }
     }
 
-    /// Returns the number of a segment that is worth rewriting; nil if there is none. If there are too many segments, it is the
-    /// shortest one. Otherwise it is the one with the smallest share of live bytes, if that share is below a quarter or the
-    /// folder is too large. Live bytes are those of existing entries.
+    /// Returns the number of a segment that is worth rewriting; nil if there is none. Live bytes are those of existing entries.
+    ///
+    /// - If there are too many segments, it is the shortest segment.
+    /// - Otherwise it is the segment with the smallest share of live bytes, if that share is below a quarter.
+    /// - If the folder is too large, it is the same segment with any share, unless all bytes of the segment are live.
     ///
     /// - Parameters:
     ///   - capacity: How many bytes may be in the folder.

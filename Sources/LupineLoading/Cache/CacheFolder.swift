@@ -14,7 +14,7 @@ internal import LupineTransport
 /// Numbers read from files are range-checked.
 ///
 /// The methods block, so they are called on the storage queue, or in a call of the program that may wait. `files` stays locked
-/// during disk access, except in `read(_:key:)`, which does not lock it.
+/// during disk access. Only `read(_:key:)` reads the disk without this lock.
 final class CacheFolder: Sendable {
     /// How the folder is opened.
     enum Access: Hashable, Sendable {
@@ -54,6 +54,7 @@ final class CacheFolder: Sendable {
 
         init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
 
+        // Closing alone might not release the lock: a child process that is being started inherits the file for a moment.
         deinit { descriptor.unlock() }
     }
 

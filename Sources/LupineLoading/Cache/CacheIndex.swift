@@ -48,10 +48,12 @@ package struct CacheIndex: Sendable {
                 if let replaced = keys[location.start], replaced != key {
                     remove(replaced, at: location.start)
                 }
+                // Always succeeds, because `record` is the current one.
                 _ = move(key, from: record.location, to: location)
                 keys[location.start] = key
             case .removed(let start): if let key = keys[start] { remove(key, at: start) }
             case .used(let start):
+                // The result is the record; only the new recency matters.
                 if let key = keys[start], records[key]?.location.start == start { _ = records.use(key) }
             }
         }
@@ -77,7 +79,7 @@ package struct CacheIndex: Sendable {
     /// All keys, the least recently used first.
     var keysFromLeastRecent: [CacheKey] { records.keysFromLeastRecent }
 
-    /// Returns the entry under a key and makes it the most recently used.
+    /// Returns the record of the entry under a key, and makes the entry the most recently used.
     mutating func use(_ key: CacheKey) -> Record? { records.use(key) }
 
     /// Inserts an entry under a key, replacing an existing one.

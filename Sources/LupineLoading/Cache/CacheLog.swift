@@ -85,6 +85,7 @@ package enum CacheLog {
     private static func seal(
         at offset: Int, in writer: inout OctetWriter, _ writeContent: (inout OctetWriter) -> Void
     ) {
+        // The places of the length and the checksum.
         writer.write(UInt64(0))
         writer.write(UInt32(0))
         writeContent(&writer)
@@ -95,6 +96,7 @@ package enum CacheLog {
 
     /// Returns the checksum of a batch at its offset.
     private static func checksum(of octets: Span<UInt8>, at offset: Int) -> UInt32 {
+        // The offset is not in the batch, but the checksum covers it.
         var writer = OctetWriter(capacity: 8)
         writer.write(Int64(offset))
         var checksum = CRC32()
@@ -159,7 +161,7 @@ package enum CacheLog {
         return contents
     }
 
-    /// Reads the batch at an offset: its changes, and the offset of its end. Throws if there is no valid one.
+    /// Reads the batch at an offset: its changes, and the offset of its end. Throws if there is no valid batch.
     private static func batch(
         of octets: [UInt8], at offset: Int, _ terms: inout CacheTermsPool
     ) throws(OctetReader.Damage) -> Contents {
@@ -210,7 +212,7 @@ package enum CacheLog {
         _ reader: inout OctetReader
     ) throws(OctetReader.Damage) -> EntryLocation.Start? {
         let (segment, offset) = (try reader.longNumber(), try reader.longNumber())
-        // A start has no length; any valid length lets `EntryLocation` check the two numbers.
+        // A start has no length; with any valid length, `EntryLocation` checks segment and offset.
         return EntryLocation(segment: segment, offset: offset, length: 1)?.start
     }
 

@@ -10,14 +10,15 @@ extension CacheStore {
     func response(for address: String) -> CachedURLResponse? {
         let key = CacheKey(address: address, partition: nil)
         if let entry = state.withLock({ $0.useInMemory(key) }) { return entry.response }
+        // `unknown` means that the folder was not read yet.
         if case .unknown = state.withLock({ $0.lookUp(key) }) { readFolderIndex() }
         switch state.withLock({ $0.lookUp(key) }) {
         case .entry(let entry): return entry.response
         case .nothing, .unknown: return nil
         case .onDisk(let record):
             guard let entry = read(record, key) else { return nil }
-            // An entry with secrets stays on disk: its hashes are made with the key of the folder, but those of entries in memory
-            // with the key of the process.
+            // An entry with secrets stays on disk: its hashes are made with the key of the folder, but the hashes of entries in
+            // memory with the key of the process.
             if !entry.vary.holdsSecrets { insertIntoMemory(entry, key, record) }
             return entry.response
         }
@@ -77,6 +78,7 @@ extension CacheStore {
             }
             switch result {
             case .entry(let entry): if entry.answers(request, of: requester) { return entry }
+            // `unknown` does not occur after `readFolderIndex`.
             case .nothing, .unknown: break
             case .onDisk(let record):
                 if let entry = readIfAnswering(record, key, request, for: requester) { return entry }
@@ -85,11 +87,12 @@ extension CacheStore {
         return nil
     }
 
-    /// Reads an entry of the folder if it answers the request, puts it into memory and returns it. Returns nil if it does not
-    /// answer the request, or cannot be read.
+    /// Reads an entry of the folder if it answers the request, puts it into memory and returns it. Returns nil if the
+    /// entry does not answer the request, or cannot be read.
     private func readIfAnswering(
         _ record: CacheIndex.Record, _ key: CacheKey, _ request: URLRequest, for requester: CacheRequester
     ) -> CacheEntry? {
+        // Reads the key of the hash only if secrets must be compared.
         let hash = record.terms.vary.holdsSecrets ? folderHash : nil
         guard record.terms.mayAnswer(request, of: requester, hash: hash),
             let storedEntry = read(record, key),
@@ -118,16 +121,19 @@ extension CacheStore {
         while true {
             let result = folder.read(record.location, key: key)
             let (movedRecord, batchStart) = state.withLock { state -> (CacheIndex.Record?, BatchStart?) in
-                // An entry that was removed during the read is still returned, as if it had been read earlier.
+                // `current` is the record after the read. An entry that was removed during the read is still returned, as if it
+                // had been read earlier.
                 guard let current = state.index[key] else { return (nil, nil) }
                 if case .entry = result {
                     state.recordUse(key)
                     return (nil, state.claimBatch())
                 }
+                // The entry was moved: the loop reads it at its new location.
                 if current.location != record.location { return (current, nil) }
                 state.removeFromIndex([key])
                 return (nil, state.claimBatch())
             }
+            // Nil if no batch has to start.
             schedule(batchStart)
             if case .entry(let entry) = result { return entry }
             guard let movedRecord else { return nil }

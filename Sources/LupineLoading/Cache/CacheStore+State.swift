@@ -122,13 +122,15 @@ extension CacheStore.State {
         return entry
     }
 
-    /// Makes an entry of the folder the most recently used, and records its key for the log of the folder.
+    /// Makes an entry of the folder the most recently used, and records its key for the log of the folder. Beyond
+    /// `maxLoggedUses`, the log does not contain the use.
     mutating func recordUse(_ key: CacheKey) {
         if index.use(key) != nil, usedKeys.count < Self.maxLoggedUses { usedKeys.append(key) }
     }
 
     /// Looks up a key in the pending changes, then in the folder's index.
     func lookUp(_ key: CacheKey) -> CacheStore.LookUpResult {
+        // A pending change without an entry is a removal.
         if let change = pendingChanges[key] { return change.entry.map { .entry($0) } ?? .nothing }
         if mustClear || diskCapacity == 0 { return .nothing }
         if hasReadFolder { return index[key].map { .onDisk($0) } ?? .nothing }
@@ -137,7 +139,8 @@ extension CacheStore.State {
 
     // MARK: changing
 
-    /// Puts an entry into memory if it is not too large. In both cases the previous entry under the key is removed.
+    /// Puts an entry into memory if it is not too large. Removes the previous entry under the key even if the new one is too
+    /// large.
     mutating func insertIntoMemory(
         _ entry: CacheEntry, for key: CacheKey, _ limits: CacheStore.SizeLimits,
         _ removed: inout CacheStore.RemovedObjects
@@ -186,7 +189,8 @@ extension CacheStore.State {
         return removed
     }
 
-    /// Records a pending change to an entry of the folder. It replaces the previous pending change to the same entry.
+    /// Records a pending change to an entry of the folder. It replaces the previous pending change to the same entry, which
+    /// `removed` receives.
     mutating func addChange(
         to key: CacheKey, _ action: CacheStore.PendingChange.Action,
         _ removed: inout CacheStore.RemovedObjects
@@ -217,6 +221,7 @@ extension CacheStore.State {
 
     /// Makes the next batch empty the folder before later changes.
     mutating func clearFolder() {
+        // Emptying the folder counts as a requested change.
         lastChangeNumber += 1
         clearCount += 1
         removalsAsReader?.insertAll()
@@ -231,6 +236,7 @@ extension CacheStore.State {
     /// Returns the keys of an address, in all partitions, for which an entry may exist.
     func keys(of address: String) -> [CacheKey] {
         let defaultKey = CacheKey(address: address, partition: nil)
+        // The keys outside of the default partition.
         let others = memory.partitionedKeys(of: address).union(index.partitionedKeys(of: address))
         return [defaultKey]
             + others.union(pendingChanges.keys.filter { !$0.isInDefaultPartition && $0.address == address })
@@ -260,6 +266,7 @@ extension CacheStore.State {
         index = newIndex
         if isWriter { removalsAsReader = nil }
         for address in hiddenAddresses {
+            // The call that has hidden the address has requested the removal of its default key, so this leaves out that key.
             for key in index.partitionedKeys(of: address) where pendingChanges[key] == nil {
                 // Stays empty, because no pending change is replaced.
                 var removed = CacheStore.RemovedObjects()
@@ -271,7 +278,8 @@ extension CacheStore.State {
 
     // MARK: batches
 
-    /// Whether there is nothing to write, even if this cache becomes the folder's writer.
+    /// Whether there is nothing to write, even if this cache becomes the folder's writer and then has to remove the entries of
+    /// `removalsAsReader`.
     var hasNothingToWrite: Bool {
         queue.isEmpty && !mustClear && usedKeys.isEmpty && evictedStarts.isEmpty
             && removalsAsReader?.isEmpty ?? true
@@ -327,6 +335,7 @@ extension CacheStore.State {
             batch.changes.append((key, change))
         }
         queue.removeFirst(removedCount)
+        // Moves the arrays into the batch; the empty arrays of the batch become the state's.
         swap(&batch.usedKeys, &usedKeys)
         swap(&batch.evictedStarts, &evictedStarts)
         return batch

@@ -19,6 +19,7 @@ extension CacheStore {
         let index = folder.open(capacity: capacity, createsFolder: false)
         let isWriter = folder.access == .writer
         let batchStart = state.withLock { state in
+            // Nil if another thread has set the index meanwhile.
             if let index { state.setInitialIndex(index, isWriter: isWriter) }
             state.evictFromFolder()
             return state.claimBatch()
@@ -71,13 +72,14 @@ extension CacheStore {
 
     /// Writes all changes up to this number, and logs the uses and evictions.
     func writeChanges(upTo number: UInt64) {
-        while state.withLock({ state in
-            // With an empty queue, the folder may still have to be emptied.
-            guard let (_, nextNumber) = state.queue.first else { return state.mustClear }
-            return nextNumber <= number
-        }) {
-            writeBatch(onlyLogs: false)
+        func mustWriteBatch() -> Bool {
+            state.withLock { state in
+                // With an empty queue, the folder may still have to be emptied.
+                guard let (_, nextNumber) = state.queue.first else { return state.mustClear }
+                return nextNumber <= number
+            }
         }
+        while mustWriteBatch() { writeBatch(onlyLogs: false) }
         // The next process gets the order of use from the log.
         writeBatch(onlyLogs: true)
     }
@@ -100,6 +102,7 @@ extension CacheStore {
                 if state.clearCount != clearCount { return }
                 state.mustClear = false
                 // A reader cannot empty the folder. It keeps the removals until it becomes the writer.
+                // With `none` there is usually no folder, and so nothing to remove.
                 if access != .reader { state.removalsAsReader = access == .writer ? nil : PendingRemovals() }
             }
         }
@@ -150,11 +153,13 @@ extension CacheStore {
             guard case .write(let entry, let request, let limits) = change.action else { continue }
             let concealed = entry.concealed(by: conceal, for: request, identifying: entry.identifying)
             let start = writer.count
+            // Nil, or false below, if the entry may not be written.
             guard let terms = terms.withLock({ $0.terms(of: concealed) }),
                 CacheEntryFormat.write(
                     concealed, terms: terms, digest: CacheEntryFormat.digest(of: key.address), to: &writer)
             else { continue }
             guard writer.count - start <= limits.maxEntrySize(capacity) else {
+                // Removes the octets of an entry that is too large.
                 writer.remove(from: start)
                 continue
             }
@@ -162,7 +167,9 @@ extension CacheStore {
             lengths.append(writer.count - start)
         }
         if lengths.isEmpty { return records }
+        // Creates the folder for its first entry.
         if folder.access == .none { openForWriting(capacity) }
+        // `from: 0` passes all octets of the writer.
         let locations = writer.withOctets(from: 0) { folder.append($0, lengths: lengths, capacity: capacity) }
         guard let locations else {
             // The folder may have been removed; the next batch then creates it again.
@@ -185,8 +192,8 @@ extension CacheStore {
         folder.releaseInitialIndex()
     }
 
-    /// Replaces the index file after a failed write, because the old file still refers to entries that were replaced or removed.
-    /// Empties the folder if the index file cannot be replaced either.
+    /// Replaces the index file after a failed write of changes, because the old file still refers to entries that were replaced
+    /// or removed. If the replacement fails too, empties the folder.
     private func repairIndex() {
         if resetIfRemoved() { return }
         if folder.replaceIndex(state.withLock { $0.index.changes }) { return }
@@ -211,18 +218,20 @@ extension CacheStore {
     func evictFromFolder() {
         readFolderIndex()
         state.withLock { $0.evictFromFolder() }
+        // Logs the evictions; the pending changes wait for their own batch.
         writeBatch(onlyLogs: true)
     }
 
-    /// Removes segments without entries, rewrites at most one segment that is mostly unused, and replaces an index file with many
-    /// obsolete changes. `clearCount` is the state's count when the batch began.
+    /// Removes segments without entries, rewrites at most one segment that is mostly unused, and rewrites the index file if it
+    /// contains many obsolete changes. `clearCount` is the state's count when the batch began.
     private func compactFolder(_ capacity: Int, _ clearCount: Int) {
         guard folder.access == .writer else { return }
-        let (liveBytes, entryCount) = state.withLock { ($0.index.liveBytes, $0.index.count) }
-        folder.removeSegments(except: liveBytes)
-        if let segment = folder.segmentToRewrite(capacity: capacity, liveBytes: liveBytes) {
+        let (liveBytesBySegment, entryCount) = state.withLock { ($0.index.liveBytes, $0.index.count) }
+        folder.removeSegmentsWithoutEntries(liveBytesBySegment)
+        if let segment = folder.segmentToRewrite(capacity: capacity, liveBytes: liveBytesBySegment) {
             rewrite(segment, capacity, clearCount)
-            folder.removeSegments(except: state.withLock { $0.index.liveBytes })
+            // The rewritten segment has no entries now.
+            folder.removeSegmentsWithoutEntries(state.withLock { $0.index.liveBytes })
         }
         if folder.isIndexWorthRewriting(entryCount) {
             // If this fails, the old index file remains, which describes the same entries.
@@ -234,7 +243,7 @@ extension CacheStore {
     /// removed from the index. If the state's `clearCount` differs from the given one, the locations are not recorded, because
     /// the folder will be emptied.
     private func rewrite(_ segment: UInt64, _ capacity: Int, _ clearCount: Int) {
-        var moved: [(key: CacheKey, from: EntryLocation)] = []
+        var moved: [(key: CacheKey, oldLocation: EntryLocation)] = []
         var octets: [UInt8] = []
         var unreadableKeys: [CacheKey] = []
         for (key, record) in state.withLock({ $0.index.entries(in: segment) }) {
@@ -246,16 +255,17 @@ extension CacheStore {
             octets += entry
         }
         state.withLock { $0.removeFromIndex(unreadableKeys) }
+        // If writing the copies or logging their locations fails, the entries stay at their old locations.
         guard
             let locations = folder.append(
-                octets.span, lengths: moved.map(\.from.length), capacity: capacity),
-            folder.log(zip(moved, locations).map { .moved($0.from.start, $1) })
+                octets.span, lengths: moved.map(\.oldLocation.length), capacity: capacity),
+            folder.log(zip(moved, locations).map { .moved($0.oldLocation.start, $1) })
         else { return }
         state.withLock { state in
             if state.clearCount != clearCount { return }
-            for ((key, from), location) in zip(moved, locations) {
+            for ((key, oldLocation), location) in zip(moved, locations) {
                 // Does nothing for an entry that was replaced or removed during the copy.
-                _ = state.index.move(key, from: from, to: location)
+                _ = state.index.move(key, from: oldLocation, to: location)
             }
         }
     }

@@ -105,6 +105,7 @@ final class CacheStore: Sendable {
         get { state.withLock { $0.diskCapacity } }
         set {
             let isLowered = state.withLock { state in
+                // Compares with the old capacity: `defer` sets the new one afterwards.
                 defer { state.diskCapacity = max(0, newValue) }
                 return newValue < state.diskCapacity
             }
@@ -136,15 +137,17 @@ final class CacheStore: Sendable {
             policy == .allowed && entry.provenance.mayBeWritten
             && !CacheRule.forbidsStoring(entry.httpResponse, for: request)
         // A pending change must not keep the program's body alive. If nothing is written, the request is not kept at all.
-        let head = isForDisk ? request.withoutProgramObjects : request
-        // Here and below, the second value is returned to be released outside of the lock (`RemovedObjects`).
+        let keptRequest = isForDisk ? request.withoutProgramObjects : request
+        // Here and below, `claimBatch` returns when a batch has to start; nil if none has to. The second value is returned to be
+        // released outside of the lock (`RemovedObjects`).
         let (batchStart, _) = state.withLock { state -> (BatchStart?, RemovedObjects) in
             var removed = RemovedObjects()
             state.insertIntoMemory(entry, for: key, limits, &removed)
             guard state.diskCapacity > 0 else { return (nil, removed) }
-            // An entry that is not written still removes the previous one from the folder.
+            // An entry that is not written still removes the previous entry from the folder. `mayWrite` also counts the entries
+            // that are refused because too many bytes are waiting.
             let isWritten = isForDisk && state.mayWrite(entry.size, limits)
-            state.addChange(to: key, isWritten ? .write(entry, head, limits) : .remove, &removed)
+            state.addChange(to: key, isWritten ? .write(entry, keptRequest, limits) : .remove, &removed)
             return (state.claimBatch(), removed)
         }
         schedule(batchStart)
@@ -155,6 +158,7 @@ final class CacheStore: Sendable {
         let (batchStart, _) = state.withLock { state in
             var removed: [RemovedObjects] = []
             for key in state.keys(of: address) { removed.append(state.remove(key)) }
+            // If the folder was not read yet, its entries have no keys here, but count as removed too.
             state.hideUnreadEntries(of: address)
             return (state.claimBatch(), removed)
         }
@@ -173,7 +177,7 @@ final class CacheStore: Sendable {
     /// Removes all entries.
     func removeAll() {
         let (batchStart, _, _) = state.withLock { state in
-            // Copies of both, so that their objects are released outside of the lock.
+            // Copies of the entries and the changes, so that their objects are released outside of the lock.
             let (memory, pendingChanges) = (state.memory, state.pendingChanges)
             state.memory.removeAll()
             state.dropPendingChanges()
@@ -189,14 +193,15 @@ final class CacheStore: Sendable {
         let (batchStart, _) = state.withLock { state in
             var removed: [RemovedObjects] = []
             for key in state.keys(storedSince: date) { removed.append(state.remove(key)) }
-            // Another process may have stored entries in the folder that are not in this index.
+            // Another process may have stored entries in the folder that are not in this index. They are removed when this
+            // process becomes the writer.
             if state.diskCapacity > 0 { state.removalsAsReader?.insertAll() }
             return (state.claimBatch(), removed)
         }
         schedule(batchStart)
     }
 
-    /// Calls `completion` on the storage queue when all changes that were requested before are on disk.
+    /// Calls `completion` on the storage queue when all changes that were requested before this call are on disk.
     func flush(_ completion: @escaping @Sendable () -> Void) {
         let number = state.withLock { $0.lastChangeNumber }
         StorageQueue.run {

@@ -6,7 +6,7 @@ internal import LupineTransport
 
 /// A cached response with its content. Immutable; any thread may use it.
 public final class CachedURLResponse: NSObject, NSCopying, Sendable {
-    /// The values that may contain a program's objects.
+    /// The values, which may contain a program's objects.
     private struct Contents: Sendable {
         let response: URLResponse
         let data: Data

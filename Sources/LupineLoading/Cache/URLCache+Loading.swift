@@ -26,8 +26,8 @@ extension URLCache {
 
     /// The largest size in bytes of an entry, content and head, that `store(_:for:)` accepts. A task need not buffer more.
     package var largestEntry: Int {
-        // Reads the capacities of the store, not of the cache: a program's subclass may override those of the cache, and event
-        // loops, which call this, must not run a program's code.
+        // Reads the capacities of the store: a program's subclass may override the properties of the cache, and event loops,
+        // which call this, must not run a program's code.
         let limit = CacheStore.SizeLimits.loader.maxEntrySize
         return max(limit(store.memoryCapacity), limit(store.diskCapacity))
     }
@@ -39,7 +39,7 @@ extension URLCache {
     /// The caller must have checked `CacheRule.isStorable`.
     package func store(_ entry: CacheEntry, for request: URLRequest) {
         guard let address = CacheRule.key(of: request) else { return }
-        // This response must not be stored, but it replaces the stored one, which is removed.
+        // The new response must not be stored. The stored response is obsolete now, and is removed.
         if entry.setsCookieForUnknownUser {
             return store.remove(address, partition: entry.provenance.partition)
         }

@@ -6,11 +6,18 @@ internal import LupineTransport
 /// Stores responses for later requests, in memory and in a folder that outlives the process (RFC 9111, as a private cache).
 ///
 /// Any thread may use it, and several processes may share a folder. The methods of this class look up by URL only: they check
-/// neither freshness nor which user a response is for. Sessions check both, by the cache policy of the request and by the servers
-/// that the session trusts. A URL can have several responses. The methods that read and store use the default one: stored by the
-/// program, received without TLS, or received without a client certificate from a server that has passed the default evaluation.
-/// The methods that remove a response remove all of them. A full cache evicts the least recently used entries first. If the disk
-/// fails, entries are lost, but no error is reported.
+/// neither whether a response is fresh nor which user it is for. Sessions check freshness, by the cache policy of the request.
+/// Sessions also check that the user may receive the response, by the fields of the request and by the servers that the
+/// session trusts.
+///
+/// A URL can have several responses. The methods that read and store use its default response, which has one of these origins:
+///
+/// - the program has stored it,
+/// - it was received without TLS,
+/// - it was received without a client certificate, from a server that has passed the default evaluation.
+///
+/// The methods that remove a response remove all responses of the URL. A full cache evicts the least recently used entries first.
+/// If the disk fails, entries are lost, but no error is reported.
 ///
 /// The class is open, so the compiler cannot infer that it is `Sendable`; its only stored property is a constant of a `Sendable`
 /// type. Sessions use the store of the cache directly, so they do not call methods that a subclass overrides.
@@ -104,7 +111,7 @@ open class URLCache: NSObject, @unchecked Sendable {
         CacheRule.key(of: request).flatMap { store.response(for: $0) }
     }
 
-    /// Stores a response for a request's URL, if it is not larger than the cache, and replaces the default one.
+    /// Stores a response for a request's URL, if it is not larger than the cache, and replaces the URL's default response.
     ///
     /// The response's storage policy is respected, and a `no-store` response is never written to disk. Does nothing for a request
     /// that is not a GET.

@@ -32,8 +32,8 @@ struct CookieAdmission: Sendable {
         return suffixes.registrableDomain(of: mainDocumentHost) == suffixes.registrableDomain(of: origin.host)
     }
 
-    /// Returns the cookie to store for a cookie that the response sets; nil if it may not be stored. The two have different
-    /// domains if `cookie` has a public suffix as its domain.
+    /// Returns the cookie to store for a cookie that the response sets; nil if it may not be stored. The stored cookie differs
+    /// from `cookie` if the domain of `cookie` is a public suffix: it is then for the origin's host alone.
     func cookieToStore(for cookie: HTTPCookie) -> HTTPCookie? {
         var contents = cookie.contents
         // A leading dot means that the cookie is for the domain and the hosts below it.
@@ -47,7 +47,8 @@ struct CookieAdmission: Sendable {
                 guard domain == origin.host else { return nil }
                 contents.domain = domain
             } else {
-                // A domain above the site is refused too: it need not be a public suffix, but has sites of other owners below it.
+                // Refuses a domain above the site, even if it is no public suffix: it has sites of other owners below it.
+                // `withoutRoot` removes the trailing dot of the DNS root, which a registrable domain does not have.
                 let site = suffixes.registrableDomain(of: origin.host)
                 guard HostName.isSame(String(HostName.withoutRoot(domain)), orBelow: site) else { return nil }
             }

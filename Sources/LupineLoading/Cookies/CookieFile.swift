@@ -25,6 +25,7 @@ struct CookieFile: Sendable {
     /// Removes the drafts that interrupted writes have left.
     func read() -> [(cookie: HTTPCookie, creationDate: Date)] {
         file.removeDrafts()
+        // Nil if there is no file, if it is too long, or if other users can write to it.
         guard let data = file.read(upTo: Self.maxBytes) else { return [] }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .secondsSince1970

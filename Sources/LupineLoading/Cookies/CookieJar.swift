@@ -28,7 +28,7 @@ struct CookieJar: Sendable {
     }
 
     private let limits: Limits
-    /// The public suffix list; nil for the system's, which is read when it is first needed.
+    /// The public suffix list; nil for the system's list, which is read when it is first needed.
     private let suffixList: PublicSuffixList?
     /// The cookies by bare domain: the cookie's domain without a leading dot, such as `www.a.example`.
     private var entriesByDomain: [String: [Entry]] = [:]
@@ -53,11 +53,12 @@ struct CookieJar: Sendable {
             .sorted { $0.creationOrder < $1.creationOrder }
     }
 
-    /// Stores a cookie in place of the one with the same name, domain and path. An expired cookie only removes the other one.
+    /// Stores a cookie in place of the one with the same name, domain and path. An expired cookie is not stored, but removes the
+    /// stored one.
     ///
     /// - Parameters:
     ///   - cookie: The cookie, which `CookieAdmission` has accepted, or which the program or a file supplies.
-    ///   - isOriginSecure: Whether the cookie came over a secure connection; otherwise it cannot replace or hide secure cookies.
+    ///   - isOriginSecure: Whether the cookie came over a secure connection. If not, it cannot replace or hide secure cookies.
     ///   - now: The current date.
     ///   - creationDate: The date when the cookie was first stored, if it comes from a file.
     /// - Returns: Whether anything changed.
@@ -85,9 +86,10 @@ struct CookieJar: Sendable {
             entries.append(entry)
         }
         setEntries(entries, ofDomain: domain)
+        // Never later than the earliest expiry of a stored cookie, but perhaps earlier: a cookie may have been removed.
         if let expiry = cookie.expiresDate { earliestExpiry = min(earliestExpiry, expiry) }
         if index == nil { enforceLimits(afterAddingTo: domain, at: now) }
-        // Here an expired cookie has removed another one: without one to remove, the function has returned above.
+        // An expired cookie has removed a stored one here: if there was none, the function has returned above.
         return oldEntry?.cookie != cookie || entry.hasExpired(at: now)
     }
 
@@ -132,7 +134,7 @@ struct CookieJar: Sendable {
         return matching.map(\.cookie)
     }
 
-    // MARK: domain and identity of a cookie
+    // MARK: comparing cookies
 
     /// Returns the cookie's domain without a leading dot: the key in `entriesByDomain`.
     private static func bareDomain(of cookie: HTTPCookie) -> String {
@@ -145,8 +147,8 @@ struct CookieJar: Sendable {
             && left.path.hasSameOctets(as: right.path)
     }
 
-    /// Whether the jar has a secure cookie of the same name that this cookie would hide (rfc6265bis §5.7 step 16). That is the
-    /// case if the secure cookie's domain is the same, a parent or a child, and its path is the same or a parent.
+    /// Whether the jar has a secure cookie of the same name that this cookie would hide (rfc6265bis §5.7 step 16). The
+    /// domain of the secure cookie is then the same, a parent or a child; its path is the same or a parent.
     private func wouldHideSecureCookie(_ cookie: HTTPCookie, at now: Date) -> Bool {
         let cookieDomain = Self.bareDomain(of: cookie)
         return domainsPossiblyRelated(to: cookieDomain).contains { domain in
@@ -161,9 +163,9 @@ struct CookieJar: Sendable {
         }
     }
 
-    /// Returns bare domains that have cookies, among them all parents and children of a domain. Once `sites` is set, returns only
-    /// the domain's parents and the domains of its site, so that storing a cookie does not search a full jar. A public suffix has
-    /// no site: for it the function returns all domains.
+    /// Returns the bare domains that have cookies, or some of them, among which are all parents and children of `domain`. Once
+    /// `sites` is set, returns only the parents of `domain` and the domains of its site, so that storing a cookie does not search
+    /// a full jar. A public suffix has no site: for a public suffix, the function returns all domains.
     private func domainsPossiblyRelated(to domain: String) -> [String] {
         guard var relatedDomains = sites?.domains(ofSiteContaining: domain) else {
             return Array(entriesByDomain.keys)
@@ -207,14 +209,15 @@ struct CookieJar: Sendable {
     /// Removes expired cookies. Searches the jar only if a cookie may have expired.
     private mutating func removeExpired(at now: Date) {
         guard earliestExpiry <= now else { return }
+        // Whether any cookie was removed does not matter: `count` tells the caller.
         _ = removeAll { $0.hasExpired(at: now) }
         earliestExpiry =
             entriesByDomain.values.joined().lazy.compactMap(\.cookie.expiresDate).min() ?? .distantFuture
     }
 
     /// Enforces the limits after a cookie was added to this bare domain. Removes expired cookies first. Then evicts one cookie of
-    /// the registrable domain if that has too many, otherwise some of the registrable domains with the most cookies: a domain
-    /// with many cookies does not displace those of domains with few.
+    /// the registrable domain if that has too many, otherwise cookies of the registrable domains with the most cookies: a domain
+    /// with many cookies does not displace the cookies of domains with few.
     private mutating func enforceLimits(afterAddingTo domain: String, at now: Date) {
         guard count > min(limits.perDomain, limits.total) else { return }
         if sites == nil {
@@ -239,6 +242,7 @@ struct CookieJar: Sendable {
             // The candidates are one cookie of each of the sites with the most cookies.
             let candidates = (sites?.largest ?? []).compactMap { nextToEvict(ofDomains: $0) }
                 .sorted { $0.isEvicted(before: $1) }
+            // Never true while cookies remain; without a candidate the loop would not end.
             if candidates.isEmpty { return }
             for entry in candidates.prefix(count - targetCount) { evict(entry) }
         }
@@ -246,7 +250,7 @@ struct CookieJar: Sendable {
 
     /// Whether the registrable domain that this bare domain belongs to has too many cookies.
     private func exceedsSiteLimit(_ domain: String) -> Bool {
-        sites?.count(ofSiteOf: domain) ?? 0 > limits.perDomain
+        (sites?.count(ofSiteOf: domain) ?? 0) > limits.perDomain
     }
 
     /// Returns all bare domains of the registrable domain that this bare domain belongs to.
@@ -297,6 +301,7 @@ extension CookieJar.Entry {
         } else {
             matchesDomain = origin.host == domain
         }
+        // A cookie without `Port` is sent to all ports.
         let matchesPort = cookie.contents.ports.map { $0.contains(origin.port) } ?? true
         return matchesDomain && !hasExpired(at: now) && (origin.isSecure || !cookie.isSecure)
             && origin.isPath(atOrBelow: cookie.path) && matchesPort

@@ -16,8 +16,8 @@ struct CookieOrigin: Hashable, Sendable {
     /// The most octets of a name in the DNS, with its dots (RFC 1035 §2.3.4).
     private static let maxHostLength = 255
 
-    /// Copies the parts of a URL. Fails for a URL without a host, or with one that is too long for the DNS; such a URL has no
-    /// cookies.
+    /// Copies the parts of a URL. Fails for a URL without a host, or with a host that is too long for the DNS: there are no
+    /// cookies for such a URL.
     init?(_ url: URL) {
         guard let host = url.host(percentEncoded: false), !host.isEmpty, host.utf8.count <= Self.maxHostLength
         else { return nil }

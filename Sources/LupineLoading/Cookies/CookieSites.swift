@@ -38,6 +38,7 @@ struct CookieSites: Sendable {
         let newSiteCount = oldSiteCount + newCount - oldCount
         updateCount(ofSite: name, from: oldSiteCount, to: newSiteCount)
         sites[name, default: Site()].count = newSiteCount
+        // `newCount` is the domain's; other domains of the site may still have cookies.
         if newCount > 0 {
             siteNames[domain] = name
             sites[name]?.domains.insert(domain)
@@ -53,6 +54,7 @@ struct CookieSites: Sendable {
         siteNamesByCount[oldCount]?.remove(name)
         if siteNamesByCount[oldCount]?.isEmpty ?? false { siteNamesByCount[oldCount] = nil }
         if newCount > 0 { siteNamesByCount[newCount, default: []].insert(name) }
+        // The loop ends at the largest count that a site still has.
         largestCount = max(largestCount, newCount)
         while largestCount > 0, siteNamesByCount[largestCount] == nil { largestCount -= 1 }
     }

@@ -14,11 +14,13 @@ extension HTTPCookie.Contents {
         let origin = Self.url(properties[.originURL]).flatMap { CookieOrigin($0) }
         let explicitDomain = (properties[.domain] as? String)?.lowercased() ?? ""
         guard let domain = explicitDomain.isEmpty ? origin?.host : explicitDomain else { return nil }
+        // A path that does not begin with a slash counts as missing.
         self.init(
             name: name, value: value, domain: domain,
             path: path.hasPrefix("/") ? path : origin?.defaultPath ?? "/")
         expires = Self.expiry(properties, now: now)
         isDiscarded = Self.flag(properties[.discard])
+        // `Discard` makes the cookie expire with the session.
         if isDiscarded { expires = nil }
         isSecure = Self.flag(properties[.secure])
         isHTTPOnly = Self.flag(properties[.httpOnly])
@@ -45,7 +47,7 @@ extension HTTPCookie.Contents {
         return properties
     }
 
-    /// Returns the date of `maximumAge` or, if that is missing or invalid, of `expires`; nil if neither is valid.
+    /// Returns the date of `maximumAge`; if that property is missing or invalid, the date of `expires`. Nil if neither is valid.
     private static func expiry(_ properties: [HTTPCookiePropertyKey: Any], now: Date) -> Date? {
         switch properties[.maximumAge] {
         case let text as String:

@@ -47,13 +47,13 @@ public final class HTTPCookie: NSObject, Sendable {
 
     /// Creates a cookie from properties: name, value, path, and a domain or the URL that set the cookie are required.
     ///
-    /// Fails if one of them is missing, or if name or value cannot be sent in a `Cookie` field.
+    /// Fails if a required property is missing, or if name or value cannot be sent in a `Cookie` field.
     public convenience init?(properties: [HTTPCookiePropertyKey: Any]) {
         guard let contents = Contents(properties: properties, now: Date()) else { return nil }
         self.init(contents)
     }
 
-    /// The properties that create an equal cookie.
+    /// The properties from which `init(properties:)` creates an equal cookie.
     public var properties: [HTTPCookiePropertyKey: Any]? { contents.properties }
 
     /// 1 if the server set `Version=1` (RFC 2109), otherwise 0.

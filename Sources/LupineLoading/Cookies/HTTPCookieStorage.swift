@@ -25,11 +25,12 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
     /// The state behind the lock.
     fileprivate struct State {
-        /// The cookies of the program and of the file, and those received over plain HTTP or from a peer that passed a check.
+        /// The cookies of the program and of the file, and the cookies received over plain HTTP or from a peer that passed a
+        /// check.
         var jar: CookieJar
-        /// The cookies received over unchecked connections: those that a delegate or evaluator accepted although the peer passed
-        /// no check (U-13.17). Each judge, which is that delegate or evaluator, has a jar. The judge with the latest change is
-        /// last.
+        /// The cookies received over unchecked connections: a delegate or evaluator has accepted such a connection although its
+        /// peer passed no check (U-13.17). Each judge, which is that delegate or evaluator, has a jar. The judge with the latest
+        /// change is last.
         var uncheckedJars: [(judge: TrustJudge, jar: CookieJar)] = []
         /// The value of `cookieAcceptPolicy`.
         var policy = HTTPCookie.AcceptPolicy.always
@@ -77,7 +78,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
     // MARK: cookies
 
-    /// All unexpired cookies, oldest first. Those received over unchecked connections come after the others.
+    /// All unexpired cookies, oldest first. Cookies received over unchecked connections come after all others.
     public var cookies: [HTTPCookie]? {
         let now = Date()
         return state.withLock { state in
@@ -99,6 +100,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         get { state.withLock { $0.policy } }
         set {
             let hasChanged = state.withLock { state in
+                // Compares with the old policy: `defer` sets the new one afterwards.
                 defer { state.policy = newValue }
                 return state.policy != newValue
             }
@@ -106,7 +108,8 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         }
     }
 
-    /// Stores a cookie in place of the one with the same name, domain and path. An expired cookie only removes the other one.
+    /// Stores a cookie in place of the one with the same name, domain and path. An expired cookie is not stored, but removes the
+    /// stored one.
     public func setCookie(_ cookie: HTTPCookie) {
         let now = Date()
         change { state in state.policy != .never && state.jar.store(cookie, at: now) }
@@ -116,6 +119,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     public func deleteCookie(_ cookie: HTTPCookie) {
         change { state in
             let wasRemoved = state.jar.remove(cookie)
+            // The call is the first operand, because `||` would skip the second one.
             return state.changeUncheckedJars { $0.remove(cookie) } || wasRemoved
         }
     }
@@ -124,6 +128,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     public func removeCookies(since date: Date) {
         change { state in
             let wereRemoved = state.jar.remove(since: date)
+            // The call is the first operand, because `||` would skip the second one.
             return state.changeUncheckedJars { $0.remove(since: date) } || wereRemoved
         }
     }
@@ -219,6 +224,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         guard admission.acceptsCookies else { return }
         let admitted = cookies.compactMap { admission.cookieToStore(for: $0) }
         if let judge {
+            // Cookies of unchecked connections are never written to the file.
             return change(writesFile: false) {
                 $0.store(admitted, onlyFor: judge, upTo: Self.judgeLimit, at: now)
             }
@@ -260,7 +266,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         post(.NSHTTPCookieManagerCookiesChanged)
     }
 
-    /// Posts a notification: on the calling thread, or on a global queue if that thread belongs to an event loop.
+    /// Posts a notification: on the calling thread, or on a global queue if the calling thread belongs to an event loop.
     private func post(_ name: NSNotification.Name) {
         assertNoLockIsHeld()
         // A response changes cookies on an event loop, which observers must not block: they are the program's code (O-7).
@@ -276,6 +282,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     private func scheduleWrite() {
         guard let file else { return }
         let wasScheduled = state.withLock { state in
+            // Returns the old value: `defer` sets the new one afterwards.
             defer { state.isWriteScheduled = true }
             return state.isWriteScheduled
         }
@@ -291,16 +298,18 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         }
     }
 
-    /// Calls `completion` on the storage's queue once all earlier changes are written to the file.
+    /// Calls `completion` on the storage's queue once all earlier changes are written to the file: the queue is serial, and has
+    /// received the writes of these changes before.
     package func flush(_ completion: @escaping @Sendable () -> Void) { queue.async(execute: completion) }
 }
 
 extension HTTPCookieStorage.State {
-    /// Stores cookies that are sent only with requests under one judge, within `limit` judges. Returns whether any cookie
-    /// changed.
+    /// Stores cookies that are sent only with requests under one judge. If more than `limit` judges then have a jar, drops the
+    /// oldest jar. Returns whether `judge`'s cookies changed.
     fileprivate mutating func store(
         _ cookies: [HTTPCookie], onlyFor judge: TrustJudge, upTo limit: Int, at now: Date
     ) -> Bool {
+        // Moves the judge's jar to the end, which is the place of the latest change.
         let index = uncheckedJars.firstIndex { $0.judge == judge }
         var jar = index.map { uncheckedJars.remove(at: $0).jar } ?? CookieJar()
         let hasChanged = jar.storeAll(cookies, at: now)

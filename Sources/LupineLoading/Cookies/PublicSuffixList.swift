@@ -9,8 +9,8 @@ internal import Foundation
 /// `publicsuffix`). Without that list, only names of a single label and those in `builtIn` count as public suffixes. The
 /// check is then incomplete: hosts under other suffixes can set cookies for one another.
 struct PublicSuffixList: Sendable {
-    /// The rules of the list: a name is a public suffix; `*.name` makes each name directly below a suffix; `!name` is an
-    /// exception to such a rule.
+    /// The rules of the list: a name is a public suffix; `*.name` makes each name directly below `name` a suffix; `!name`
+    /// is an exception to a rule with `*`.
     private let rules: Set<String>
     /// The number of labels of the longest rule. A look-up reads only this many labels at the end of a host, because a server may
     /// name a host with very many labels.
@@ -19,7 +19,7 @@ struct PublicSuffixList: Sendable {
     /// Reads the system's list in advance, on `StorageQueue.files`: its first use may be on an event loop, which must not block.
     static func readAhead() { readOnce }
 
-    /// Starts the read when this constant is first evaluated, and so only once.
+    /// Starts the read when this constant is first evaluated, and so only once. The read evaluates `system`, which is the list.
     private static let readOnce: Void = StorageQueue.files.async { _ = system }
 
     /// The system's list, read on first use; `builtIn` if it is not installed.
@@ -81,6 +81,7 @@ struct PublicSuffixList: Sendable {
         let host = String(HostName.withoutRoot(host))
         let suffix = suffix(of: host)
         guard suffix.utf8.count < host.utf8.count else { return host }
+        // The last label before the dot of the suffix belongs to the registrable domain.
         let beforeSuffix = host.dropLast(suffix.count + 1)
         guard let dot = beforeSuffix.lastIndex(of: ".") else { return host }
         return String(host[host.index(after: dot)...])
@@ -90,6 +91,7 @@ struct PublicSuffixList: Sendable {
     /// suffix is its name without the first label.
     private func suffix(of host: String) -> String {
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
+        // The first candidate is the longest.
         for start in labels.indices.suffix(maxLabels) {
             let candidate = labels[start...].joined(separator: ".")
             if rules.contains("!" + candidate) { return labels[(start + 1)...].joined(separator: ".") }

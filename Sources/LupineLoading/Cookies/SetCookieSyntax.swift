@@ -72,6 +72,7 @@ enum SetCookieSyntax {
         }
         var contents = HTTPCookie.Contents(
             name: name, value: value, domain: origin.host, path: origin.defaultPath)
+        // `Max-Age` and `Domain` are applied after the loop.
         var expiryByMaxAge: Date?
         var hasPath = false
         var domainText = ""
@@ -82,6 +83,7 @@ enum SetCookieSyntax {
             guard (value ?? "").utf8.count <= maxAttributeOctets else { continue }
             switch attribute {
             case "max-age":
+                // An invalid `Max-Age` does not replace an earlier one.
                 expiryByMaxAge = value.flatMap { expiry(maximumAge: $0, now: now) } ?? expiryByMaxAge
             case "domain": domainText = value ?? ""
             case "path":
@@ -90,11 +92,11 @@ enum SetCookieSyntax {
             default: apply(attribute, value, to: &contents, origin)
             }
         }
-        // Only the last `Domain` counts (rfc6265bis §5.7), so this parses no earlier one.
+        // Only the last `Domain` counts (rfc6265bis §5.7), so the loop has not parsed the earlier ones.
         guard domainText.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         contents.domain = domain(domainText) ?? origin.host
-        // The prefix `__Host-` requires a path, and no domain. `CookieAdmission` cannot check that: an `HTTPCookie` does not tell
-        // whether its line had a path, or an IP address as domain.
+        // The prefix `__Host-` requires a `Path`, and no `Domain`. `CookieAdmission` checks that the domain has no leading dot.
+        // It cannot check the rest: an `HTTPCookie` does not tell whether its line had a path, or an IP address as domain.
         if CookiePrefix(of: name) == .host,
             !hasPath || domain(domainText).map(HostName.isAddress) ?? false
         {

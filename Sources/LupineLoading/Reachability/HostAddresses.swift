@@ -4,11 +4,12 @@ internal import LupineTransport
 
 /// Finds the addresses of a host, to query its reachability: parses an IP literal, or looks up a name.
 enum HostAddresses {
-    /// Passes the host's addresses to `completion`: those of a literal before this returns, those of a name later, on a thread of
-    /// `WorkerPool.shared`. Passes an empty array if there are none, or if all threads of the pool are blocked.
+    /// Passes the host's addresses to `completion`: the address of a literal before this returns, the addresses of a name later,
+    /// on a thread of `WorkerPool.shared`. Passes an empty array if there are none, or if all threads of the pool are blocked.
     static func find(for host: String, _ completion: @escaping @Sendable ([IPAddress]) -> Void) {
         if let literal = literal(host) { return completion([literal]) }
         let isScheduled = WorkerPool.shared.run {
+            // `any`: addresses of both IP versions.
             let addresses = (try? SystemResolver.lookUp(host, .any)) ?? []
             completion(addresses.compactMap(\.ipAddress))
         }

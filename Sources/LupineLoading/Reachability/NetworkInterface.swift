@@ -48,7 +48,7 @@ extension NetworkInterface {
     /// Determines the medium by the interface's files in sysfs, because a name such as `wlan0` proves nothing.
     private static func medium(of link: NetworkLink) -> Medium {
         if link.isLoopback { return .loopback }
-        // The kernel allows no such names, but with one the path below would lead out of the interface's folder.
+        // The kernel allows no interface with one of these names. With such a name the path below would lead out of the folder.
         guard !link.name.isEmpty, !link.name.contains("/"), link.name != ".", link.name != ".." else {
             return .other
         }

@@ -45,7 +45,7 @@ extension NetworkSnapshot {
             route.prefixLength == 0 && route.kind == unicast
                 && (route.table == mainTable || route.table == defaultTable)
         }
-        // A route with several gateways has their interfaces in `nextHopInterfaces`.
+        // A route with several gateways has the interfaces of the gateways in `nextHopInterfaces`.
         func interfaceIndexes(_ routes: [Route]) -> [UInt32] {
             routes.flatMap { route -> [UInt32] in
                 if let interface = route.interface { return [interface] + route.nextHopInterfaces }

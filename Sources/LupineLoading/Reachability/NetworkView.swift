@@ -52,13 +52,13 @@ package struct NetworkView: Sendable {
         self.watch = watch
     }
 
-    /// The view that queries the kernel on the shared event loops.
+    /// The view that queries the kernel on the shared event loops. The closure returns nil if no loop can be started.
     package static let system = NetworkView(watch: .system) { try? EventLoopGroup.shared().next() }
 
     /// Returns a view that queries the kernel on one event loop, in the network namespace of its thread.
     package static func on(_ loop: EventLoop) -> NetworkView { NetworkView(watch: .on(loop)) { loop } }
 
-    /// Creates a view that queries the kernel on the loop that `loop` returns; nil means that there is none.
+    /// Creates a view that queries the kernel on the loop that `loop` returns. If that is nil, the kernel cannot be queried.
     private init(watch: NetworkWatch, loop: @escaping @Sendable () -> EventLoop?) {
         self.init(
             takeSnapshot: { completion in
@@ -66,6 +66,7 @@ package struct NetworkView: Sendable {
             },
             findRoutes: { host, completion in
                 HostAddresses.find(for: host) { addresses in
+                    // Without an address there is no route.
                     guard !addresses.isEmpty else { return completion(.routes([])) }
                     RouteQuery.perform(on: loop(), completion, fallback: .unknown) {
                         $0.findRoutes(to: addresses, $1)

@@ -8,12 +8,13 @@ struct NetworkWatch: Sendable {
     typealias End = @Sendable () -> Void
 
     /// Starts a watch, and returns the closure that ends it. Calls `onChange`, on any thread, whenever links, addresses or routes
-    /// change. The first call comes once the watch is set up: a change before that is not reported, so the caller checks the
-    /// network then.
+    /// change. The first call comes once the watch is set up. Earlier changes are not reported, so the caller checks the network
+    /// at that call.
     let begin: @Sendable (_ onChange: @escaping @Sendable () -> Void) -> End
 
     /// Receives the kernel's notifications on one of the shared loops of the process.
     static let system = NetworkWatch { onChange in
+        // Without a loop the watch reports nothing, and there is nothing to end.
         guard let loop = try? EventLoopGroup.shared().next() else { return {} }
         return on(loop).begin(onChange)
     }
@@ -31,8 +32,9 @@ struct NetworkWatch: Sendable {
 /// A `RouteWatcher` that any thread may open and close.
 private final class LoopWatch: Sendable {
     private enum State: Sendable {
-        /// No watcher is open: the first one has not been opened yet, or another one is opened later.
+        /// No watcher is open: the first one has not been opened yet, or has ended with an error and another one is opened later.
         case notOpen
+        /// A watcher is open; only the loop may use it.
         case open(LoopBound<RouteWatcher>)
         /// The watch has ended: no watcher is opened again.
         case closed
@@ -55,6 +57,7 @@ private final class LoopWatch: Sendable {
         if case .closed = state.withLock({ $0 }) { return }
         let watcher = try? RouteWatcher.open(on: loop) { [self] notice in
             switch notice {
+            // `lost`: the kernel has dropped some notifications.
             case .event, .lost: onChange()
             case .ended(let error):
                 state.withLock { if case .open = $0 { $0 = .notOpen } }
@@ -77,12 +80,14 @@ private final class LoopWatch: Sendable {
     private func openLater(_ onChange: @escaping @Sendable () -> Void) {
         if case .closed = state.withLock({ $0 }) { return }
         _ = loop.schedule(at: loop.now + .seconds(1)) { [self] reason in
+            // Otherwise the loop is shutting down.
             if reason == .due { openOnLoop(onChange) }
         }
     }
 
     /// Closes the watcher, on the loop.
     func close() {
+        // If the loop has ended, `execute` does nothing: the watcher has ended with the loop.
         _ = loop.execute { [self] in
             let oldState = state.withLock { state in
                 defer { state = .closed }

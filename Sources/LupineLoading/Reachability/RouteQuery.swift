@@ -23,12 +23,13 @@ final class RouteQuery {
     ) {
         guard let loop else { return completion(fallback) }
         let isScheduled = loop.execute {
+            // The query needs no notifications, so the listener does nothing.
             guard let watcher = try? RouteWatcher.open(on: loop, { _ in }) else {
                 return completion(fallback)
             }
             let query = RouteQuery(watcher)
             body(query) { answer in
-                // The watcher may call this closure while it reads, so the loop closes it after that.
+                // The watcher may call this closure while it reads, so the loop closes the watcher at the end of the turn.
                 loop.executeOnLoop { query.watcher.close() }
                 completion(answer ?? fallback)
             }
@@ -56,7 +57,8 @@ final class RouteQuery {
         }
     }
 
-    /// Queries the route to the first address, then those to the others. `routes` are the results for earlier addresses.
+    /// Queries the route to the first address, and then the routes to the other addresses. `routes` are the usable routes to
+    /// earlier addresses.
     private func findNextRoute(
         to addresses: ArraySlice<IPAddress>, _ links: [NetworkLink], _ routes: [NetworkView.RouteKind],
         _ reply: @escaping (NetworkView.RouteResult?) -> Void
@@ -72,8 +74,8 @@ final class RouteQuery {
         }
     }
 
-    /// Returns the kind of a route (I-14.13); nil if the route is not usable: its type is neither local nor unicast, or its
-    /// interface is not operational.
+    /// Returns the kind of a route (I-14.13); nil if the route is not usable, because it has another type than local and unicast,
+    /// or because its interface is not operational.
     static func kind(of route: Route, _ links: [NetworkLink]) -> NetworkView.RouteKind? {
         // RTN_UNICAST and RTN_LOCAL of rtnetlink(7).
         let (unicast, local): (UInt8, UInt8) = (1, 2)

@@ -99,13 +99,14 @@ package enum RedirectRule {
     /// obey.
     private static func describeRedirect(from url: URL?, to location: String) -> String {
         let target = URL(string: location)?.withoutUserInfo.absoluteString ?? ""
-        // The location comes from the server: it may be no URL, or a very long one.
+        // The location comes from the server: it may be no URL, or a very long URL. `Excerpt` also escapes control
+        // characters.
         let isShownWhole = (1...maxShownLength).contains(target.utf8.count)
         return "\(url?.withoutUserInfo.absoluteString ?? "") redirects to "
             + (isShownWhole ? target : Excerpt(location).description)
     }
 
-    /// Returns the error if the configuration forbids this redirect, which leads from https to http; nil if the redirect is
+    /// Returns the error for a redirect from https to http, if the configuration forbids such redirects; nil if the redirect is
     /// allowed.
     static func refusal(
         of target: URL?, from url: URL?, _ options: URLSessionConfiguration.LupineOptions
@@ -132,7 +133,8 @@ package enum RedirectRule {
         return value
     }
 
-    /// Returns the response's URL; if that has no fragment, adds the fragment of the request's URL, which is not sent to servers.
+    /// Returns the response's URL. If it has no fragment, adds the fragment of the request's URL, which no response repeats: it
+    /// is not sent to servers.
     private static func url(_ base: URL, inheritingFragmentOf current: URL) -> URL {
         guard base.fragment(percentEncoded: true) == nil,
             let fragment = current.fragment(percentEncoded: true),
@@ -154,6 +156,7 @@ package enum RedirectRule {
             case 301 where method == "POST", 302 where method == "POST", 303:
                 self.method = "GET"
                 keepsBody = false
+            // 305 and 306 are obsolete, and treated like 307.
             case 301, 302, 305, 306, 307, 308:
                 self.method = method
                 keepsBody = true
@@ -183,7 +186,7 @@ package enum RedirectRule {
         return Proposal(request: next, credential: target.credential, keepsBody: rewrite.keepsBody)
     }
 
-    /// Returns the fields that may be sent to the target of a redirect, some of them with another value.
+    /// Returns the fields that may be sent to the target of a redirect; the values of `Referer` and `Origin` may be others.
     static func fields(
         _ fields: [HeaderList.Field], after move: RedirectMove,
         _ options: URLSessionConfiguration.LupineOptions

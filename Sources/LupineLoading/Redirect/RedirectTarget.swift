@@ -13,12 +13,12 @@ struct RedirectTarget: Sendable {
     enum Failure: Error, Hashable, Sendable {
         /// The value cannot be resolved to a URL with a host.
         case unreadable
-        /// The scheme is none of `http`, `https`, `ws` and `wss`, or the task is no WebSocket task and the scheme is `ws` or
-        /// `wss`.
+        /// The scheme is none of `http`, `https`, `ws` and `wss`. Also thrown for `ws` and `wss` if the task is no WebSocket
+        /// task.
         case unsupportedScheme(String)
     }
 
-    /// The URL, without user info, which is in `credential`.
+    /// The URL without its user info; `credential` has the user info.
     let url: URL
     /// The user and password in the value; nil for none.
     let credential: URLCredential?
@@ -44,7 +44,7 @@ struct RedirectTarget: Sendable {
         credential = authority.credential
     }
 
-    /// Returns the target's scheme; for a WebSocket task, the one for WebSockets.
+    /// Returns the target's scheme; for a WebSocket task, `ws` or `wss`.
     private static func scheme(_ octets: ArraySlice<UInt8>, isWebSocket: Bool) throws(Failure) -> String {
         let scheme = text(octets).lowercased()
         switch (scheme, isWebSocket) {
@@ -62,16 +62,17 @@ struct RedirectTarget: Sendable {
 
     // MARK: resolution
 
-    /// Resolves a reference against a base, without spaces and tabs around the reference. If it has no fragment, the result has
-    /// the base's fragment (RFC 9110 §10.2.2). All components of the result but the authority are percent-encoded.
+    /// Resolves a reference against a base, without spaces and tabs around the reference. If the reference has no fragment, the
+    /// result has the base's fragment (RFC 9110 §10.2.2). All components of the result but the authority are percent-encoded.
     static func resolve(_ reference: [UInt8], against base: URIReference) -> URIReference {
         let blanks: Set<UInt8> = [UInt8(ascii: " "), UInt8(ascii: "\t")]
         let end = reference.lastIndex { !blanks.contains($0) }.map { $0 + 1 } ?? 0
-        let text = URIReference(Array(reference[..<end].drop { blanks.contains($0) }))
+        let trimmed = URIReference(Array(reference[..<end].drop { blanks.contains($0) }))
         let encodedReference = URIReference(
-            scheme: text.scheme, authority: text.authority, path: percentEncoded(text.path, URIByte.isPath),
-            query: text.query.map { percentEncoded($0, URIByte.isQuery) },
-            fragment: (text.fragment ?? base.fragment).map { percentEncoded($0, URIByte.isQuery) })
+            scheme: trimmed.scheme, authority: trimmed.authority,
+            path: percentEncoded(trimmed.path, URIByte.isPath),
+            query: trimmed.query.map { percentEncoded($0, URIByte.isQuery) },
+            fragment: (trimmed.fragment ?? base.fragment).map { percentEncoded($0, URIByte.isQuery) })
         return encodedReference.resolved(against: base)
     }
 
@@ -84,6 +85,7 @@ struct RedirectTarget: Sendable {
         for index in text.indices {
             let octet = text[index]
             let isPercent = octet == UInt8(ascii: "%")
+            // The function returns nil if the `%` is followed by two hexadecimal digits.
             let isTriplet = isPercent && URIByte.malformedTriplet(in: text[index...].prefix(3)) == nil
             if isTriplet || (!isPercent && isAllowed(octet)) {
                 encoded.append(octet)
@@ -148,7 +150,7 @@ struct RedirectTarget: Sendable {
             return name.isEmpty || !hasValidOctets ? nil : name
         }
 
-        /// Returns the credential in user info; nil if there is no user, or if the texts are too long to store.
+        /// Returns the credential in user info; nil if there is no user, or if a session may not store the texts.
         private static func credential(_ octets: ArraySlice<UInt8>) -> URLCredential? {
             let colon = octets.firstIndex(of: UInt8(ascii: ":"))
             let decoded = { (text: ArraySlice<UInt8>) in

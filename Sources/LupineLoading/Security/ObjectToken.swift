@@ -13,7 +13,7 @@ struct ObjectToken: Hashable, Sendable {
         var entries: [ObjectIdentifier: Entry] = [:]
         /// The number of the newest token; no number is used twice.
         var lastNumber: UInt64 = 0
-        /// The number of entries above which those of deallocated objects are removed.
+        /// The number of entries above which the entries of deallocated objects are removed.
         var limit = Registry.minLimit
 
         /// The smallest limit.
@@ -49,7 +49,7 @@ struct ObjectToken: Hashable, Sendable {
         if !candidates.isEmpty { Self.removeDeallocated(candidates) }
     }
 
-    /// Removes those of the candidates whose object is deallocated. Loads the weak references outside the lock: each load retains
+    /// Removes the candidates whose object is deallocated. Loads the weak references outside the lock: each load retains
     /// the object for a moment, and the release may run its `deinit`, which is the program's code.
     private static func removeDeallocated(_ candidates: [Entry]) {
         let deallocated = Set(candidates.filter { $0.object == nil }.map(\.number))

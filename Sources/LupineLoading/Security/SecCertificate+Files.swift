@@ -16,7 +16,8 @@ extension SecCertificate {
     /// - Parameters:
     ///   - path: The folder. Subfolders and names that begin with a dot are skipped.
     ///   - reportsOthers: Whether to throw for a file in which no certificate can be read; otherwise such a file is skipped.
-    /// - Throws: `CertificateError` when the folder cannot be read; with `reportsOthers`, also for such a file.
+    /// - Throws: `CertificateError` when the folder cannot be read; with `reportsOthers`, also for a file in which no certificate
+    ///   can be read.
     public static func certificates(
         directory path: String, reportsOthers: Bool = false
     ) throws(CertificateError) -> [SecCertificate] {

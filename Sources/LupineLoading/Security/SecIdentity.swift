@@ -5,14 +5,14 @@ public import LupineTLS
 
 /// A client's identity: a certificate and its private key.
 ///
-/// Immutable; may be used on any thread. Created from PEM, or by `SecPKCS12Import`. The description never contains the key.
+/// Immutable; may be used on any thread. Created from PEM, or by `SecPKCS12Import`. Its `description` never contains the key.
 public final class SecIdentity: Sendable {
     let identity: TLSIdentity
 
     init(_ identity: TLSIdentity) { self.identity = identity }
 
     /// Creates an identity from a PEM text with its certificate and then those of issuers, and a PEM text with its private key.
-    /// The two may be the same text.
+    /// One text may have the certificates and the key, and be passed twice.
     ///
     /// - Parameters:
     ///   - pemChain: The identity's certificate, followed by those of issuers.
@@ -25,8 +25,8 @@ public final class SecIdentity: Sendable {
         self.init(try TLSIdentity(pemChain: pemChain, pemKey: pemKey, password: password))
     }
 
-    /// Returns the identity with these issuers' certificates in place of its own ones. Returns it unchanged if the array contains
-    /// no issuer, or if the certificates cannot be used.
+    /// Returns the identity with these issuers' certificates in place of the ones that it has. Returns the identity unchanged if
+    /// the array contains no issuer, or if the certificates cannot be used.
     func replacingIssuers(with certificates: [SecCertificate]) -> TLSIdentity {
         // The array may begin with the identity's own certificate.
         let issuers = certificates.map(\.certificate).filter { $0 != identity.certificate }

@@ -10,7 +10,7 @@ public let kSecImportExportPassphrase: CFString = "passphrase"
 public let kSecImportItemIdentity: CFString = "identity"
 /// The key of the `[SecCertificate]` with the identity's certificate and its issuers in the result of `SecPKCS12Import`.
 public let kSecImportItemCertChain: CFString = "chain"
-/// The key of a `SecTrust` with those certificates, not evaluated, in the result of `SecPKCS12Import`.
+/// The key of a `SecTrust` with the identity's certificate and its issuers, not evaluated, in the result of `SecPKCS12Import`.
 public let kSecImportItemTrust: CFString = "trust"
 /// The key of a `String` that names the identity in the result of `SecPKCS12Import`.
 public let kSecImportItemLabel: CFString = "label"
@@ -28,6 +28,7 @@ public let kSecImportItemLabel: CFString = "label"
 @safe public func SecPKCS12Import(
     _ data: CFData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>
 ) -> OSStatus {
+    // After an error the caller has no items.
     unsafe items.pointee = nil
     let password = options[kSecImportExportPassphrase]
     // A password of another type is an error, while a missing password is allowed.
@@ -47,7 +48,7 @@ public let kSecImportItemLabel: CFString = "label"
     }
 }
 
-/// Returns the result code for an error. `wrongPassword` means that the password is missing, if the caller has passed none.
+/// Returns the result code for an error. If the caller has passed no password, `wrongPassword` means that one is missing.
 private func status(of error: CertificateError, hadPassword: Bool) -> OSStatus {
     switch error {
     case .wrongPassword: hadPassword ? errSecAuthFailed : errSecPassphraseRequired

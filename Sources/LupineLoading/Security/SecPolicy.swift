@@ -56,12 +56,13 @@ public let kSecRevocationNetworkAccessDisabled: CFOptionFlags =
 /// Use any method that the certificate offers.
 public let kSecRevocationUseAnyAvailableMethod: CFOptionFlags = RevocationOptions.any.rawValue
 
-/// Creates a policy that requires that no certificate of the chain is revoked; it does not check the anchor. The policy checks
-/// neither host name nor key usage.
+/// Creates a policy that requires that no certificate of the chain is revoked. The policy does not check the anchor, the host
+/// name or the key usage.
 ///
 /// - Parameter revocationFlags: A union of the `kSecRevocation` constants.
 /// - Returns: The policy; nil when no flag is set, or an unknown one.
 public func SecPolicyCreateRevocation(_ revocationFlags: CFOptionFlags) -> SecPolicy? {
+    // `any` is OCSP and revocation lists.
     let supported: RevocationOptions = [.any, .preferCRL, .requirePositiveResponse, .networkAccessDisabled]
     let options = RevocationOptions(rawValue: revocationFlags)
     guard !options.isEmpty, supported.isSuperset(of: options) else { return nil }

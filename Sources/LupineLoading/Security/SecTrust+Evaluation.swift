@@ -39,8 +39,8 @@ public func SecTrustEvaluateAsyncWithError(
         let failure = trust.evaluate(mayFetch: mayFetch).error
         queue.async { result(trust, failure == nil, failure) }
     }
-    // The pool refuses work if all of its threads are blocked, which means that the network does not respond. This then evaluates
-    // on the caller's queue without fetching answers, which takes only CPU time.
+    // `run` returns false if all threads of the pool are blocked, which means that the network does not respond. This then
+    // evaluates on the caller's queue without fetching answers, which takes only CPU time.
     if !WorkerPool.trust.run({ evaluateAndReport(true) }) { queue.async { evaluateAndReport(false) } }
     return errSecSuccess
 }

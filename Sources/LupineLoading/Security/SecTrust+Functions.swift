@@ -3,20 +3,23 @@
 
 public import Foundation
 
-// Apple's functions that create and change a `SecTrust`, without evaluating it. All may be called on any thread.
+// Apple's functions that create and change a `SecTrust`, without evaluating it. All may be called on any thread. They pass
+// `keepsChain: true` for settings on which the chain does not depend, so that a chain that was built already stays valid.
 
 /// Creates a trust.
 ///
 /// - Parameters:
 ///   - certificates: A `SecCertificate`, or an array of them with the leaf first.
-///   - policies: A `SecPolicy`, an array of them, or nil for the basic one.
+///   - policies: A `SecPolicy`, an array of them, or nil for the basic policy.
 ///   - trust: Receives the trust.
 /// - Returns: `errSecSuccess`, or `errSecParam` when certificates or policies have another type, or are an empty array.
 @safe public func SecTrustCreateWithCertificates(
     _ certificates: CFTypeRef, _ policies: CFTypeRef?, _ trust: UnsafeMutablePointer<SecTrust?>
 ) -> OSStatus {
+    // After an error the caller has no trust.
     unsafe trust.pointee = nil
     guard let certificates: [SecCertificate] = oneOrMore(certificates) else { return errSecParam }
+    // Nil policies become the basic one; policies of another type make `oneOrMore` return nil.
     guard let policies = policies.map({ oneOrMore($0) }) ?? [SecPolicyCreateBasicX509()] else {
         return errSecParam
     }

@@ -29,11 +29,11 @@ public final class SecTrust: Sendable {
 
     /// The inputs of an evaluation that the program cannot change.
     struct Context: Sendable {
-        /// The roots of the session; nil for those of the system.
+        /// The roots of the session; nil for the system's roots.
         var roots: TrustStore?
         /// Intermediate certificates for servers that do not send theirs.
         var intermediates: [Certificate] = []
-        /// Obtains revocation answers; nil for `RevocationSupport.shared`.
+        /// Obtains revocation answers (OCSP responses and revocation lists); nil for `RevocationSupport.shared`.
         var revocation: RevocationSupport?
     }
 
@@ -59,7 +59,8 @@ public final class SecTrust: Sendable {
         var hasPassed = false
         /// Whether one of the library's evaluators has found a pinned certificate or key in the chain.
         var hasPinMatch = false
-        /// The number of changes of the settings. By it, an evaluation detects that its settings are out of date.
+        /// The number of changes of the settings. An evaluation compares it with the number at its start, to detect that its
+        /// settings are out of date.
         var changeCount = 0
     }
 
@@ -114,9 +115,10 @@ public final class SecTrust: Sendable {
     /// The result of the last evaluation; `invalid` if there was none since the last change.
     var result: SecTrustResultType { state.withLock { $0.result } }
 
-    /// Whether the chain has passed an evaluation, or a comparison with pins by one of the library's evaluators. If the program
-    /// only reads the chain, the result is false: the trust does not know what the program concludes. A failed evaluation, or one
-    /// under revocation policies alone, does not make it true either.
+    /// Whether the chain has passed an evaluation, or a comparison with pins by one of the library's evaluators.
+    ///
+    /// Stays false if the program only reads the chain: the trust does not know what the program concludes. A failed evaluation,
+    /// or an evaluation under revocation policies alone, does not make the value true either.
     var wasChecked: Bool { state.withLock { $0.hasPassed || $0.hasPinMatch } }
 
     /// Records that an evaluator has found a pinned certificate or key in the chain.
@@ -127,6 +129,7 @@ public final class SecTrust: Sendable {
         let (settings, cachedChain, changeCount) = state.withLock { ($0.settings, $0.chain, $0.changeCount) }
         if let cachedChain { return cachedChain }
         let chain = peerTrust(settings, changeCount).chain().map(SecCertificate.init)
+        // After a change of the settings, the chain is out of date.
         state.withLock { if $0.changeCount == changeCount { $0.chain = chain } }
         return chain
     }
@@ -155,6 +158,7 @@ public final class SecTrust: Sendable {
             guard state.changeCount == changeCount else { return }
             state.result = result
             state.chain = chain
+            // A success under revocation policies alone leaves `hasPassed` as it is, because the chain was not evaluated.
             if report.failure != nil {
                 state.hasPassed = false
             } else if !policies.allSatisfy({ $0.isRevocation }) {
@@ -165,15 +169,18 @@ public final class SecTrust: Sendable {
         return Verdict(failure: report.failure, result: result, subject: subject)
     }
 
-    /// Returns the certificates, with the anchors and intermediates with which they are evaluated.
+    /// Returns the peer's certificates, with the anchors and intermediates with which they are evaluated.
     private func peerTrust(_ settings: Settings, _ changeCount: Int) -> PeerTrust {
+        // The host and the OCSP responses are arguments of an evaluation: a policy contains the host.
         PeerTrust(
             certificates: settings.certificates.map(\.certificate), stapledResponse: nil, host: "",
             store: anchorStore(settings, changeCount), intermediates: context.intermediates)
     }
 
-    /// Returns the anchors to use: those that the program has set, the session's or system's roots, or both (I-12.2, I-12.3).
+    /// Returns the anchors to use: the anchors that the program has set, the session's or system's roots, or all of these
+    /// (I-12.2, I-12.3).
     private func anchorStore(_ settings: Settings, _ changeCount: Int) -> TrustStore {
+        // A store of other settings cannot be used. The same check is made before the new store is kept.
         let cachedStore = state.withLock { $0.changeCount == changeCount ? $0.anchorStore : nil }
         if let cachedStore { return cachedStore }
         let anchors = settings.anchors?.map(\.certificate) ?? []

@@ -42,7 +42,8 @@ extension TrustFailure {
     /// failure.
     func securityError(subject: String) -> NSError {
         let reason = description
-        // Most descriptions contain the subject of a certificate. The others are about the leaf, whose subject is added in front.
+        // Most descriptions contain the subject of a certificate. All other descriptions are about the leaf, so they get its
+        // subject in front.
         let text =
             reason.contains(subject) || reason.contains("the certificate of")
             ? reason : "\(subject): \(reason)"

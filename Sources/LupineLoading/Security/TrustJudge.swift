@@ -7,8 +7,8 @@ import LupineTLS
 ///
 /// A judge has no meaning in another process, so data that depends on one is never stored on disk.
 struct TrustJudge: Hashable, Sendable {
-    /// The delegates that were asked, the task's before the session's. If a delegate leaves the decision to another object, the
-    /// token is that object's.
+    /// The delegates that were asked, the task's before the session's. For a delegate that leaves the decision to another object,
+    /// the array has the token of the other object.
     let objects: [ObjectToken]
     /// The evaluator that decides when the delegates perform the default handling.
     let evaluator: TrustEvaluator

@@ -4,7 +4,8 @@
 // swift-format-ignore: TypeNamesShouldBeCapitalized, AlwaysUseLowerCamelCase, AllPublicDeclarationsHaveDocumentation
 /// A TLS cipher suite by its number in the IANA registry, under Apple's name.
 ///
-/// Not an enum, unlike Apple's: OpenSSL may negotiate suites that Apple has no name for, and metrics report those too.
+/// Apple's type is an enum. This is a struct, because OpenSSL may negotiate suites for which Apple has no name, and metrics
+/// report these suites too.
 public struct tls_ciphersuite_t: RawRepresentable, Hashable, Sendable {
     /// The number in the TLS protocol.
     public let rawValue: UInt16

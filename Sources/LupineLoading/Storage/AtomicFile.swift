@@ -36,16 +36,17 @@ package struct AtomicFile: Sendable {
     ///     the process, but perhaps not a power loss: readers then have to detect an incomplete file.
     package func replace(with data: Data, outlivesPowerLoss: Bool = true) throws {
         try write(data, outlivesPowerLoss: outlivesPowerLoss) { draft in
-            // `rename` replaces the file in one step; Foundation's functions move the old file away first.
+            // `rename` replaces the file atomically; Foundation's functions move the old file away first.
             guard unsafe rename(draft.path, url.path) == 0 else {
                 throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
             }
         }
     }
 
-    /// Creates the file with this content. Throws, and changes nothing, when the file exists already.
+    /// Creates the file with this content. If the file exists already, throws and changes nothing.
     package func create(with data: Data) throws {
         try write(data, outlivesPowerLoss: true) { draft in
+            // Unlike `rename`, a link never replaces a file.
             try FileManager.default.linkItem(at: draft, to: url)
             try? FileManager.default.removeItem(at: draft)
         }
@@ -71,7 +72,7 @@ package struct AtomicFile: Sendable {
         }
     }
 
-    /// Removes the drafts that are older than `age` seconds, and therefore of a process that died during `write`.
+    /// Removes the drafts that are older than `age` seconds: a process has died during `write` and left them.
     package func removeDrafts(olderThan age: TimeInterval = 600, at now: Date = Date()) {
         let folder = url.deletingLastPathComponent()
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []

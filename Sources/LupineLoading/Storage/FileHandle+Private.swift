@@ -4,7 +4,8 @@ internal import Foundation
 internal import LupineTransport
 
 /// Opens files with `O_CLOEXEC`, unlike Foundation's initializers, so that no child process inherits the descriptor of a cookie
-/// file, of a cache's key or of a body. The functions block, as Foundation's do.
+/// file, of a cache's key or of a body. The functions block, as Foundation's do. The handles own the descriptors that `release()`
+/// returns, and close them.
 extension FileHandle {
     /// Opens a file for reading.
     static func reading(_ file: URL) throws -> FileHandle {

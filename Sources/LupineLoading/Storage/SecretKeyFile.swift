@@ -24,9 +24,10 @@ struct SecretKeyFile: Sendable {
         } catch {
             // Another process may have created the file first.
             if let key = readKey() { return key }
-            // The file contains no key: it has another length, or is not trusted.
+            // The file contains no key: it has another length, or is not trusted. If it cannot be replaced, this process uses a
+            // key of its own.
             try? file.replace(with: Data(key))
-            // Another process may have replaced the file at the same time, so this reads the key that both will use.
+            // Another process may have replaced the file at the same time, so this reads the key that both processes will use.
             return readKey() ?? key
         }
     }

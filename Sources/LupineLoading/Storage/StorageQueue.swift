@@ -8,7 +8,7 @@ enum StorageQueue {
     static let files = DispatchQueue(label: "lupine.files", attributes: .concurrent)
 
     /// The serial queue, for work that must run in the order in which it is submitted, such as writes. All sessions share the
-    /// queue, so that they use one thread while there is work, and none otherwise.
+    /// queue, so that they use one thread while there is work, and no thread otherwise.
     private static let serialQueue: DispatchQueue = {
         let queue = DispatchQueue(label: "lupine.storage")
         queue.setSpecific(key: specificKey, value: ())

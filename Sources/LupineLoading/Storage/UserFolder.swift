@@ -26,6 +26,7 @@ enum UserFolder {
         of program: String, below variable: String, default defaultPath: String,
         _ environment: [String: String]
     ) -> URL {
+        // The name of a program may contain a slash; the folder's name must not.
         let name = SuggestedFilename.sanitised(program)
         // The specification requires programs to ignore a relative path.
         if let base = environment[variable], base.hasPrefix("/") {

@@ -6,9 +6,9 @@ import Foundation
 struct ChallengeAnswer: Sendable {
     /// The delegate that has answered. The answer is valid only for connections of that delegate's party.
     enum Responder: Hashable, Sendable {
-        /// The task's own delegate, by its session or its task method.
+        /// The task's own delegate, by its method with or without a task parameter.
         case task
-        /// The session's delegate, by its session or its task method, or no delegate.
+        /// The session's delegate, by its method with or without a task parameter. Also stands for no delegate.
         case session
     }
 

@@ -12,8 +12,8 @@ package protocol ServerTrustDeferring: URLSessionDelegate {
 /// The implementation, a task, decides whether a challenge goes to the session's delegate or to the task's (U-5.9). The methods
 /// are called on an event loop, so they must not block.
 protocol ServerTrustChallenger: AnyObject, Sendable {
-    /// The task's own delegate; nil if there is none, or if it is the session's delegate too. `ChallengeAnswer.responder` tells
-    /// whether this delegate answered.
+    /// The task's own delegate; nil if there is none, or if the same object is the session's delegate. Whether this delegate has
+    /// answered a challenge is in `ChallengeAnswer.responder`.
     var ownDelegate: (any URLSessionDelegate)? { get }
     /// Returns whether the session's delegate is certain to leave the decision about this host to the session's policy.
     func defersServerTrust(ofHost host: String) -> Bool

@@ -4,7 +4,7 @@ import Foundation
 import LupineTLS
 import LupineTransport
 
-/// Selects the TLS profile of an exchange: which party decides about its peer, and which client identity it has.
+/// Selects the TLS profile of an exchange: which party decides about the server, and which client identity may be used.
 ///
 /// Exchanges of tasks without a delegate share one profile. A connection with that profile asks no delegate: its event loop
 /// evaluates the peer's chain, caches the verdict, and resumes TLS sessions. With any other profile, each new connection asks the
@@ -51,7 +51,8 @@ final class TLSProfileSelector: Sendable {
         var limitedKeys: [ProfileKey] = []
     }
 
-    /// The most profiles of tasks' own delegates and of chosen identities. Beyond this limit, the selector drops the oldest one.
+    /// The most profiles of tasks' own delegates and of chosen identities. Beyond this limit, the selector drops the oldest
+    /// profile.
     static let profileLimit = 64
     /// The most origins whose last refused peer is recorded.
     static let refusalLimit = 32
@@ -59,7 +60,7 @@ final class TLSProfileSelector: Sendable {
     private let configuration: TLSConfiguration
     /// Evaluates peers when no delegate decides.
     private let evaluator: TrustEvaluator
-    /// Obtains revocation answers.
+    /// Obtains revocation answers: OCSP responses and revocation lists.
     let revocation: RevocationSupport
     /// The profile of exchanges that ask no delegate, which is the common case.
     private let policyProfile: TLSProfile
@@ -68,8 +69,8 @@ final class TLSProfileSelector: Sendable {
     private let refusalHandler: TLSProfile.RefusalHandler
     private let refusedPeers: RefusedPeers
 
-    /// The refused peers, of each origin the last one. A class of its own, because the profiles refer to it: if they referred to
-    /// the selector, which owns them, that would be a reference cycle.
+    /// The last refused peer of each origin. A class of its own, because the profiles refer to it. A reference
+    /// to the selector, which owns the profiles, would be a reference cycle.
     private final class RefusedPeers: Sendable {
         private struct Records: Sendable {
             var peers: [Endpoint: PeerTrust] = [:]
@@ -79,7 +80,7 @@ final class TLSProfileSelector: Sendable {
 
         private let records = Lock(Records())
 
-        /// Records the refused peer of an origin. Beyond `refusalLimit` origins, drops the one that was recorded first.
+        /// Records the refused peer of an origin. Beyond `refusalLimit` origins, drops the origin that was recorded first.
         func record(_ peer: PeerTrust, host: String, port: UInt16) {
             let endpoint = Endpoint(host: host, port: port)
             records.withLock { records in
@@ -110,6 +111,7 @@ final class TLSProfileSelector: Sendable {
         self.evaluator = evaluator
         self.revocation = revocation
         let refusedPeers = RefusedPeers()
+        // The second argument is the reason of the refusal, which is not recorded: the error of the exchange contains it.
         let refusalHandler: TLSProfile.RefusalHandler = { peer, _, host, port in
             refusedPeers.record(peer, host: host, port: port)
         }
@@ -139,8 +141,8 @@ final class TLSProfileSelector: Sendable {
     ///   - port: The origin's port.
     ///   - verifier: The verifier of the task; nil to ask no delegate.
     ///   - mayIdentify: Whether a client identity may be used; false after a redirect to another origin (U-10.5). The exchange
-    ///     then uses neither the configured identity nor the one that the task chose earlier, and no connection that has used
-    ///     either.
+    ///     then uses neither the configured identity nor the identity that the task chose earlier. It also uses no connection
+    ///     on which one of these identities was used.
     func profile(
         host: String, port: UInt16, for verifier: TaskPeerVerifier?, mayIdentify: Bool = true
     ) -> TLSProfile {
@@ -170,6 +172,7 @@ final class TLSProfileSelector: Sendable {
     /// `NSURLErrorFailingURLPeerTrustErrorKey` (U-11.19).
     func userInfo(for error: TransportError, of verifier: TaskPeerVerifier?) -> [String: Any] {
         guard case .tls(let host, let port, .untrusted) = error else { return [:] }
+        // If a delegate was asked, the trust of its challenge; otherwise the trust of the peer that the policy has refused.
         guard
             let refusedTrust = verifier?.trust(host: host, port: port)
                 ?? lastRefusedTrust(host: host, port: port)
@@ -184,8 +187,8 @@ final class TLSProfileSelector: Sendable {
 
     /// Returns the profile with this key; creates it if there is none.
     private func profile(_ key: ProfileKey) -> TLSProfile {
-        // The closure returns the dropped profile too, so that it is released outside the lock: its evaluator may own objects of
-        // the program, whose `deinit` must not run under the lock.
+        // The closure returns the dropped profile too, so that the profile is released outside the lock: its evaluator may own
+        // objects of the program, whose `deinit` must not run under the lock.
         let (profile, _) = state.withLock {
             [configuration, evaluator, revocation, refusalHandler] state -> (TLSProfile, TLSProfile?) in
             if let profile = state.profiles[key] { return (profile, nil) }
@@ -197,7 +200,8 @@ final class TLSProfileSelector: Sendable {
                 }
             }
             var settings = configuration
-            // A connection asks the task about the server, and about the identity unless the task has chosen one already.
+            // What a connection asks the task for which it is opened: about the server, and about the client identity unless the
+            // task has chosen one already.
             var questions = PeerQuestions.trustAndIdentity
             switch key.clientIdentity {
             case .configured: break
@@ -209,6 +213,7 @@ final class TLSProfileSelector: Sendable {
                 settings.identity = nil
                 questions = .trust
             }
+            // With `policy` the evaluator and the configuration decide.
             if key.party == .policy { questions = .none }
             // Profiles with equal settings share the certificates and keys loaded for them, which do not depend on the party.
             let profile: TLSProfile

@@ -69,7 +69,7 @@ final class TaskPeerVerifier: PeerVerifier {
 
     /// Releases the task; called when the task ends. Later questions of its connections are answered with `cancelled`.
     func end() {
-        // Releases the challenger outside the lock: this may be the last reference.
+        // `take` sets the property to nil. Its result is released here, outside the lock: it may be the last reference.
         _ = state.withLock { $0.challenger.take() }
     }
 
@@ -101,6 +101,7 @@ final class TaskPeerVerifier: PeerVerifier {
         _ peer: PeerTrust, host: String, port: UInt16, under profile: TLSProfile,
         reply: @escaping @Sendable (PeerVerdict, TLSProfile?) -> Void
     ) {
+        // Without a challenger the task has ended. Here and below, a nil profile leaves the connection under its profile.
         guard let challenger else { return reply(.cancelled, nil) }
         let trust = SecTrust(peer, revocation: selector.revocation)
         let endpoint = Endpoint(host: host, port: port)
@@ -142,8 +143,8 @@ final class TaskPeerVerifier: PeerVerifier {
                 case .cancelled: break
                 }
             }
-            // A connection of the session may become one of the task's own delegate, but not the reverse: then that delegate has
-            // already accepted the peer.
+            // A connection of the session may become a connection of the task's own delegate. The reverse is not possible,
+            // because the own delegate has then accepted the peer already.
             var newProfile: TLSProfile?
             if let party = party(after: challengeAnswer), party != .session {
                 newProfile = selector.profile(like: profile, for: party)
@@ -172,6 +173,8 @@ final class TaskPeerVerifier: PeerVerifier {
     ) -> PeerVerdict {
         switch disposition {
         case .useCredential:
+            // A credential without a trust, or none, counts as the default handling. `wasChecked` tells whether the chain has
+            // passed an evaluation, or a comparison with pins.
             credential?.trust.map { $0.wasChecked ? .accepted : .acceptedUnchecked } ?? .byDefault
         case .performDefaultHandling: .byDefault
         case .cancelAuthenticationChallenge: .cancelled
@@ -184,6 +187,7 @@ final class TaskPeerVerifier: PeerVerifier {
         _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?
     ) -> IdentityAnswer {
         switch disposition {
+        // A credential without a client identity, or none, presents nothing.
         case .useCredential: credential?.presentedIdentity.map { .identity($0) } ?? .nobody
         case .performDefaultHandling, .rejectProtectionSpace: .nobody
         case .cancelAuthenticationChallenge: .cancelled

@@ -6,7 +6,7 @@ internal import LupineTransport
 ///
 /// A connection belongs to the party that has accepted its server. The connection, its TLS sessions and the data received on it
 /// serve no other party (U-9.17). Before a connection is opened, `TaskPeerVerifier.party` determines which party to ask.
-/// Afterwards `TLSProfile.party` is the party that has answered; metrics show it as `TLSDetails.profile`.
+/// After the answer, `TLSProfile.party` is the party that has given it; metrics show it as `TLSDetails.profile`.
 enum TrustParty: Hashable, Sendable {
     /// The session's policy alone: no delegate is asked.
     case policy

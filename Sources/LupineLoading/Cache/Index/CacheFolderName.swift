@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// The names of the files in a cache's folder. Files with other names do not belong to the cache, which never changes them.
+/// The names of the files in a cache's folder. The cache never changes files with other names.
 enum CacheFolderName: Hashable, Sendable {
     /// An empty file. The process that has locked it is the folder's only writer.
     case lock

@@ -70,6 +70,7 @@ struct PartitionedRecencyList<Key: PartitionedKey, Value: Sendable>: Sendable {
 
     /// Removes a key from `keysByAddress`, which contains only keys outside of the default partition.
     private mutating func removeFromKeysByAddress(_ key: Key) {
+        // Does not search an empty dictionary, which saves hashing the key.
         guard !key.isInDefaultPartition, !keysByAddress.isEmpty else { return }
         keysByAddress[key.address]?.remove(key)
         if keysByAddress[key.address]?.isEmpty == true { keysByAddress[key.address] = nil }

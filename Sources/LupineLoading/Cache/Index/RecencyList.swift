@@ -57,6 +57,7 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Inserts a value as the most recently used, and returns the value that it replaces.
     @discardableResult
     mutating func insert(_ value: Value, for key: Key, cost: Int) -> Value? {
+        // The new value gets a slot of its own even if it replaces another one, whose slot is released below.
         let slot = allocateSlot()
         // One look-up both stores the new slot and returns the previous one.
         let previous = slots.updateValue(slot, forKey: key)

@@ -7,8 +7,8 @@ internal import LupineTLS
 enum CacheAdmission {
     /// Whether a requester may receive an entry of this provenance.
     ///
-    /// The requester may if its own connection could have received the same response: from a server that it trusts, with the
-    /// client certificate that it would send, over the same route.
+    /// The requester may receive the entry if its own connection could have received the same response: from a server that it
+    /// trusts, with the client certificate that it would send, over the same route.
     static func admits(_ requester: CacheRequester, to provenance: CacheProvenance) -> Bool {
         switch provenance.source {
         case .program: true
@@ -25,6 +25,7 @@ enum CacheAdmission {
         if case .standard = requester.policy, requester.client == nil { return defaultPartition }
         let trustBases: [CachePartition.TrustBasis] =
             switch requester.policy {
+            // The policy includes the default evaluation.
             case .standard, .pins(_, roots: .some): [.defaultEvaluation]
             case .pins(_, roots: nil): [.defaultEvaluation, .pinnedKeys]
             case .judge(let judge): [.judge(judge), .defaultEvaluation]

@@ -5,8 +5,8 @@ internal import LupineTLS
 /// The partition of the cache that contains an entry. The responses of one URL to different clients, or under different trust
 /// policies, are stored in different partitions.
 ///
-/// The default partition, which is represented by nil, has the entries that the program has stored, and those that were received
-/// without a client certificate: over plain HTTP, or from a server that has passed the default evaluation.
+/// The default partition, which is represented by nil, has the entries that the program has stored. It also has the entries that
+/// were received without a client certificate, over plain HTTP or from a server that has passed the default evaluation.
 struct CachePartition: Hashable, Sendable {
     /// How the trust in the server was established.
     enum TrustBasis: Hashable, Sendable {

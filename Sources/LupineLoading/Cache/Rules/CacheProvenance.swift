@@ -64,8 +64,8 @@ final class CacheProvenance: Hashable, Sendable {
         }
     }
 
-    /// Returns the provenance of an entry that a 304 of another provenance has updated: the restrictions of both apply. Returns
-    /// nil if no requester could receive both; then the entry must not be stored.
+    /// Returns the provenance of an entry that a 304 of another provenance has updated: the restrictions of both provenances
+    /// apply. Returns nil if no requester could receive both responses; the entry must then not be stored.
     func joined(by update: CacheProvenance) -> CacheProvenance? {
         switch (source, update.source) {
         case (.program, _): return update
@@ -85,7 +85,7 @@ extension CacheProvenance.Connection {
         return nil
     }
 
-    /// Returns a connection with the restrictions of both; nil if no requester could use both.
+    /// Returns a connection with the restrictions of the two connections; nil if no requester could use both.
     fileprivate func joined(by other: Self) -> Self? {
         guard judge == other.judge, let identity = Self.joined(identity, other.identity) else { return nil }
         return Self(

@@ -37,11 +37,13 @@ final class CacheRequester: Hashable, Sendable {
     /// Returns the policy of an evaluator under the root certificates with this name, for a task without delegates that evaluate
     /// trust.
     static func policy(_ evaluator: TrustEvaluator, roots: String) -> Policy {
+        // `requiredKeys` is nil for an evaluator with checks other than pins and the default evaluation.
         guard let requiredKeys = evaluator.requiredKeys, !evaluator.checksNothing else {
             return .judge(TrustJudge(objects: [], evaluator: evaluator, roots: roots))
         }
         if requiredKeys.isEmpty { return .standard(roots: roots) }
         return .pins(
+            // Each element is a set of pins, of which the chain must have one.
             requiredKeys.map { Set($0.map(\.digest)) }, roots: evaluator.includesDefault ? roots : nil)
     }
 

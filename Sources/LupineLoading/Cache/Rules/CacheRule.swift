@@ -20,6 +20,7 @@ enum CacheRule {
             request.value(forHTTPHeaderField: "Range") == nil
         else { return false }
         if forbidsStoring(response, for: request) { return false }
+        // `isUnknown`: the value of such a field in a later request cannot be known.
         return !VaryKey.names(in: response.value(of: .vary)).contains(
             where: VaryKey.isUnknown)
     }
@@ -59,8 +60,8 @@ enum CacheRule {
     /// Whether a 304 confirms the stored response, and not another version of it (RFC 9111 §4.3.4).
     ///
     /// If the 304 has an `ETag`, only tags are compared: weakly, as for `If-None-Match` (RFC 9110 §13.1.2), because servers that
-    /// compress on the fly send `W/` inconsistently. Otherwise `Last-Modified` is compared. A 304 without both selects the stored
-    /// response, because only one version was validated.
+    /// compress on the fly send `W/` inconsistently. Otherwise `Last-Modified` is compared. A 304 with neither field
+    /// selects the stored response, because only one version was validated.
     static func selects(_ update: HTTPURLResponse, _ stored: HTTPURLResponse) -> Bool {
         if let tag = update.value(of: .eTag) {
             return stored.value(of: .eTag).map { isSameTag($0, tag) } ?? false
@@ -68,6 +69,7 @@ enum CacheRule {
         if let date = update.value(of: .lastModified) {
             guard let storedDate = stored.value(of: .lastModified) else { return false }
             if storedDate.hasSameOctets(as: date) { return true }
+            // HTTP has three formats of a date.
             return HTTPDate.date(from: storedDate).map { $0 == HTTPDate.date(from: date) } ?? false
         }
         return true
@@ -96,8 +98,9 @@ enum CacheRule {
         return names
     }
 
-    /// Returns the fields of a stored response after a 304 (RFC 9111 §3.2). The fields of the 304 replace those of the same name.
-    /// Fields that concern the connection, or that describe the content, are not replaced, because a 304 has no content.
+    /// Returns the fields of a stored response after a 304 (RFC 9111 §3.2). The fields of the 304 replace stored fields of the
+    /// same name. Fields that concern the connection, or that describe the content, are not replaced, because a 304 has no
+    /// content.
     static func refreshed(_ stored: Fields, by update: Fields) -> Fields {
         var excluded: Set<FieldName> = []
         for name in [
@@ -130,8 +133,8 @@ enum CacheRule {
         return fields
     }
 
-    /// Returns the URLs whose stored responses an unsafe request invalidates (RFC 9111 §4.4; U-12.8): its own, and those that
-    /// `Location` and `Content-Location` of the response name, if they have the same origin.
+    /// Returns the URLs whose stored responses an unsafe request invalidates (RFC 9111 §4.4; U-12.8): its own URL, and the
+    /// URLs in `Location` and `Content-Location` of the response, if they have the same origin.
     static func invalidatedURLs(by request: URLRequest, response: HTTPURLResponse) -> [URL] {
         let isSafe = ["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.httpMethod ?? "GET")
         guard !isSafe, (200..<400).contains(response.statusCode), let url = request.url else { return [] }
@@ -147,6 +150,7 @@ enum CacheRule {
 
     /// Whether two URLs have the same scheme, host and port; false if one has no host.
     private static func isSameOrigin(_ left: URL, _ right: URL) -> Bool {
+        // A challenger has the scheme, host and port of a URL, with default ports filled in.
         guard let left = AuthenticationCandidate.Challenger.server(of: left),
             let right = AuthenticationCandidate.Challenger.server(of: right)
         else { return false }

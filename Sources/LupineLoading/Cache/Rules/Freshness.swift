@@ -39,6 +39,7 @@ struct Freshness: Hashable, Sendable {
         if let maxAge = control.maxAge {
             lifetime = TimeInterval(maxAge)
         } else if let expires = field(.expires) {
+            // An invalid date means that the response has expired already (RFC 9111 §5.3).
             lifetime = max(0, HTTPDate.date(from: expires)?.timeIntervalSince(date) ?? 0)
         } else if !control.noCache, !control.noStore,
             let lastModified = field(.lastModified).flatMap(HTTPDate.date(from:))

@@ -18,7 +18,7 @@ final class IdentifyingFields: Sendable {
         digest = SHA256Digest.of(Array(self.names.sorted().joined(separator: "\0").utf8)).description
     }
 
-    /// The identifying fields of a configuration that the program has not changed.
+    /// The fields of a session whose configuration the program has not changed.
     static let defaultFields = IdentifyingFields(RedirectMove.sensitiveByDefault)
 
     /// Returns the names and values that a request has in these fields, as one text; nil if it has none of them. Sorted, so that

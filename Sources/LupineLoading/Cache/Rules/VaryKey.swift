@@ -10,8 +10,8 @@ internal import LupineHTTP
 /// - a `Host` that differs from that of the URL,
 /// - for a response that is not for all users, the fields that identify users.
 ///
-/// Keys are written to disk, so values that may be secret are concealed: replaced by a keyed hash. Those are all values except
-/// those of `Accept`, `Accept-*` and `Host`, because the name of a field does not tell whether its value is secret.
+/// Keys are written to disk, so values that may be secret are concealed: replaced by a keyed hash. All values count as secret,
+/// except the values of `Accept`, `Accept-*` and `Host`, because the name of a field does not tell whether its value is secret.
 package struct VaryKey: Hashable, Sendable {
     /// The value that a request had in a field.
     enum Value: Hashable, Sendable {
@@ -79,6 +79,7 @@ package struct VaryKey: Hashable, Sendable {
         var values = Self.withoutAuthorization
         let authorization = Self.value(of: "authorization", in: request, conceal)
         if authorization != .absent { values["authorization"] = authorization }
+        // `namedServer` is a `Host` that differs from that of the URL; nil for none.
         if request.namedServer != nil { values["host"] = Self.value(of: "host", in: request, conceal) }
         for name in Self.names(in: vary) where values[name] == nil {
             values[name] = Self.value(of: name, in: request, conceal)
@@ -126,6 +127,7 @@ package struct VaryKey: Hashable, Sendable {
             case .concealed(let hash): hash.hasSameOctets(as: conceal(value))
             }
         }
+        // Without an audience the response is for all users.
         guard hasSameFields, let audience else { return hasSameFields }
         return audience.fieldsDigest == identifying.digest
             && audience.user == identifying.text(of: request).map(conceal)
