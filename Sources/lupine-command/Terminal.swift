@@ -6,7 +6,7 @@ import LupineCommand
 
 /// System calls for the terminal and for the standard input.
 enum Terminal {
-    /// Returns the number of columns of a terminal; for another file the value of the environment variable `COLUMNS`, or 80.
+    /// Returns the number of columns of a terminal; for any other file the value of the environment variable `COLUMNS`, or 80.
     static func columns(of descriptor: Int32) -> Int {
         var size = winsize()
         let result = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size)

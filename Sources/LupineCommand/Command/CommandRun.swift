@@ -20,6 +20,7 @@ struct CommandRun: Sendable {
     /// Runs the command line, prints a failure on the standard error, and returns the exit code.
     func run() async -> ExitCode {
         let scratchFolder = context.temporaryFolder.appendingPathComponent("lupine-\(UUID().uuidString)")
+        // An error is ignored: in most runs the folder does not exist.
         let removeScratchFolder = { @Sendable () -> Void in
             try? FileManager.default.removeItem(at: scratchFolder)
         }
@@ -48,11 +49,13 @@ struct CommandRun: Sendable {
     ///
     /// - Parameter scratchFolder: The path for a folder of temporary files, which is created only if one is needed.
     private func runRequests(_ scratchFolder: URL) async throws -> ExitCode {
+        // This local hides the property: it also has the password that the user is asked for.
         let invocation = try invocationWithPassword()
         let content = try ContentBuilder(
             invocation: invocation, context: context, scratchFolder: scratchFolder
         ).build()
         var cookieMemory = try CookieMemory(invocation, context)
+        // Without a cookie storage, the planner sends the cookies of `-b a=b` as a header field.
         let planner = RequestPlanner(
             invocation: invocation, context: context, content: content, storedFields: cookieMemory.headers,
             sendsCookiesAsField: !cookieMemory.keepsCookies)
@@ -90,6 +93,7 @@ struct CommandRun: Sendable {
         for plan in plans {
             let cookies = cookieMemory.storage(for: plan.url)?.cookies(for: plan.url) ?? []
             let line = CurlLine(plan, invocation, context, cookies: cookies).text
+            // A quoted argument may have line breaks. `lines:` prints them, and does not escape them.
             try context.output.print("\(lines: line)\n")
         }
     }
@@ -120,8 +124,10 @@ struct CommandRun: Sendable {
             let session = try sessionMaker.session(for: plan, cookies: cookieMemory.storage(for: plan.url))
             do {
                 let head = try session.session.requestHead(for: plan.request, bodyFrom: plan.bodyFile)
+                // `hasContent: true` only allows the body to be printed: the options decide whether it is.
                 reporter(plan).printRequest(Array(head), hasContent: true)
             } catch {
+                // `failure(of:)` takes an `AFError`, and reports the error in it.
                 throw ErrorMessage.failure(
                     of: .sessionTaskFailed(error: error), url: plan.url, invocation: sessionMaker.invocation)
             }
@@ -198,6 +204,7 @@ struct CommandRun: Sendable {
     private func destination(_ index: Int) -> Invocation.Destination? {
         let destinations = invocation.destinations
         if destinations == [.remoteName] { return .remoteName }
+        // `-o -` means the standard output, which also gets the content of a URL without a destination of its own.
         guard index < destinations.count, destinations[index] != .file("-") else { return nil }
         return destinations[index]
     }
@@ -224,6 +231,7 @@ struct CommandRun: Sendable {
             let destination = destination(index)
             let cookies = cookieMemory.storage(for: plan.url)
             let key = cookies.map { ObjectIdentifier($0) }
+            // Nil: `Fetch` assigns a reporter to each of its tasks, so no default is needed.
             let newWire = wireReporter { nil }
             let (session, wire) =
                 try sessions[key]
@@ -238,6 +246,7 @@ struct CommandRun: Sendable {
                     output: OutputPlan(invocation, context, saves: destination != nil),
                     destination: destination, board: progressBoard, files: savedFiles, urlIndex: index))
         }
+        // One saved content is enough: then all requests are sent concurrently.
         if savesContent, fetches.count > 1 { return await runConcurrently(fetches) }
         var reports: [FetchReport] = []
         for fetch in fetches {
@@ -258,6 +267,7 @@ struct CommandRun: Sendable {
                 nextIndex += 1
                 group.addTask { (index, await fetch.run()) }
             }
+            // Each fetch that ends makes room for the next one.
             for _ in 0..<Self.maximumConcurrentFetches { startNext() }
             for await (index, report) in group {
                 reports[index] = report
@@ -286,6 +296,7 @@ struct CommandRun: Sendable {
         let waterfalls = reports.map { Waterfall($0) }
         switch invocation.timing {
         case .json:
+            // `lines:` prints the line breaks of the text. Without this label they would be escaped.
             context.errors.say("\(lines: waterfalls.map(\.json).joined(separator: "\n"))\n")
         case .text:
             let texts = waterfalls.map {
@@ -334,6 +345,7 @@ struct CommandRun: Sendable {
         let columns = context.errors.isTerminal ? context.errors.columns() : 10_000
         let paragraph = HelpPage.wrapped(
             TerminalFilter.line("lupine: \(text)"), indent: 0, width: max(30, columns - 1))
+        // The paragraph is already filtered; `lines:` prints its line breaks and does not escape them.
         context.errors.say("\(lines: paragraph)\n")
     }
 }

@@ -79,6 +79,7 @@ enum CommandLineReader {
                     argument.hasPrefix("--")
                     ? try parseLongOption(argument, &unparsed) : try parseShortOptions(argument, &unparsed)
                 for (option, value) in options {
+                    // Only an option in the last branch does no more than set properties of the invocation.
                     if option.name == .help { return .help }
                     if option.name == .version { return .version }
                     if option.name == .next {
@@ -269,6 +270,7 @@ enum CommandLineReader {
             if word.isURL {
                 invocation.urls.append(word.text)
             } else if isMethodNext {
+                // The method has been set above.
                 isMethodNext = false
             } else if isURLNext || hasScheme(word.text) {
                 isURLNext = false

@@ -4,9 +4,9 @@
 enum InvocationCheck {
     /// Throws if options contradict each other, or if an option is missing that another one needs.
     static func check(_ invocation: Invocation) throws(UsageError) {
-        let bodySources = bodySources(of: invocation)
-        try checkBody(invocation, bodySources)
-        try checkDestinations(invocation, hasBody: !bodySources.isEmpty)
+        let sources = bodySources(of: invocation)
+        try checkBodySources(sources, of: invocation)
+        try checkDestinations(invocation, hasBody: !sources.isEmpty)
         if invocation.proxyUser != nil, invocation.proxy == nil {
             throw UsageError("-U has the credentials for a proxy: name that with -x")
         }
@@ -21,7 +21,7 @@ enum InvocationCheck {
         }
     }
 
-    /// Returns the names of those given options that make a body. Valid command lines have at most one.
+    /// Returns the names of the given options that make a body. Valid command lines have at most one.
     private static func bodySources(of invocation: Invocation) -> [String] {
         [
             invocation.items.contains(where: \.isContent) ? "items" : nil,
@@ -34,9 +34,11 @@ enum InvocationCheck {
     /// Throws if the command line has several bodies, or a body that the method forbids.
     ///
     /// - Parameters:
-    ///   - invocation: The command line.
     ///   - sources: The names of the options that make a body.
-    private static func checkBody(_ invocation: Invocation, _ sources: [String]) throws(UsageError) {
+    ///   - invocation: The command line.
+    private static func checkBodySources(
+        _ sources: [String], of invocation: Invocation
+    ) throws(UsageError) {
         if sources.count > 1 {
             throw UsageError("\(sources.joined(separator: " and ")) both make a body: use one of them")
         }

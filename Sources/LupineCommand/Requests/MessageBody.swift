@@ -27,6 +27,6 @@ struct RequestContent: Sendable {
     var encodedQuery: String?
     /// The option that makes the body, such as `-d`, for usage errors. Empty if there is no body.
     var bodySource = ""
-    /// Whether `Accept` prefers JSON as the response.
+    /// Whether `Accept` prefers JSON. As with HTTPie, a request with a JSON body asks for a JSON response.
     var prefersJSON = false
 }
