@@ -4,7 +4,7 @@ internal import Foundation
 internal import Lupine
 
 /// Runs one command line: plans a request for each URL, sends the requests, and prints the reports. It sends the requests one
-/// after the other, or concurrently if their content is saved to files.
+/// after the other, or concurrently if the content of at least one is saved to a file.
 struct CommandRun: Sendable {
     /// The maximum number of requests that are sent concurrently.
     private static let maximumConcurrentFetches = 8
@@ -201,7 +201,7 @@ struct CommandRun: Sendable {
 
     /// Returns the destination for the content of the URL with this index; nil for the standard output. A single `-O` is for all
     /// URLs.
-    private func destination(_ index: Int) -> Invocation.Destination? {
+    private func destination(ofURLAt index: Int) -> Invocation.Destination? {
         let destinations = invocation.destinations
         if destinations == [.remoteName] { return .remoteName }
         // `-o -` means the standard output, which also gets the content of a URL without a destination of its own.
@@ -214,7 +214,7 @@ struct CommandRun: Sendable {
     private func fetch(
         _ plans: [RequestPlan], _ sessionMaker: SessionMaker, _ cookieMemory: CookieMemory
     ) async throws -> [FetchReport] {
-        let savesContent = plans.indices.contains { destination($0) != nil }
+        let savesContent = plans.indices.contains { destination(ofURLAt: $0) != nil }
         let hasProgress = savesContent || invocation.uploadFile != nil
         let showsProgress = hasProgress && !invocation.isSilent && invocation.showsProgress
         let progressBoard =
@@ -223,12 +223,13 @@ struct CommandRun: Sendable {
             : nil
         progressBoard?.begin()
         defer { progressBoard?.close() }
-        // One session for each cookie storage: `--session` has a storage for each origin, and otherwise there is at most one.
+        // One session for each cookie storage. `--session` has a storage for each origin; otherwise there is at most one storage.
+        // The key is nil for requests without a storage.
         var sessions: [ObjectIdentifier?: (session: Session, wire: WireReporter?)] = [:]
         let savedFiles = SavedFiles()
         var fetches: [Fetch] = []
         for (index, plan) in plans.enumerated() {
-            let destination = destination(index)
+            let destination = destination(ofURLAt: index)
             let cookies = cookieMemory.storage(for: plan.url)
             let key = cookies.map { ObjectIdentifier($0) }
             // Nil: `Fetch` assigns a reporter to each of its tasks, so no default is needed.
@@ -246,7 +247,6 @@ struct CommandRun: Sendable {
                     output: OutputPlan(invocation, context, saves: destination != nil),
                     destination: destination, board: progressBoard, files: savedFiles, urlIndex: index))
         }
-        // One saved content is enough: then all requests are sent concurrently.
         if savesContent, fetches.count > 1 { return await runConcurrently(fetches) }
         var reports: [FetchReport] = []
         for fetch in fetches {

@@ -79,7 +79,7 @@ enum CommandLineReader {
                     argument.hasPrefix("--")
                     ? try parseLongOption(argument, &unparsed) : try parseShortOptions(argument, &unparsed)
                 for (option, value) in options {
-                    // Only an option in the last branch does no more than set properties of the invocation.
+                    // Options that do more than set properties of the invocation come first.
                     if option.name == .help { return .help }
                     if option.name == .version { return .version }
                     if option.name == .next {
@@ -241,6 +241,7 @@ enum CommandLineReader {
         // The words that are not values of --url.
         let arguments = words.filter { !$0.isURL }.map(\.text)
         let hasURLOption = arguments.count < words.count
+        // With values of --url alone, `first` is one of them. It is then neither an item nor a method: see `arguments.isEmpty` below.
         guard let first = arguments.first ?? words.first?.text else {
             let hint =
                 invocation.rawBody == nil

@@ -57,12 +57,12 @@ enum InvocationCheck {
     /// Throws if the options for saved files contradict each other, or do not match the number of URLs.
     private static func checkDestinations(_ invocation: Invocation, hasBody: Bool) throws(UsageError) {
         let count = invocation.destinations.count
-        // There may be fewer destinations than URLs: the content of the remaining URLs is printed.
+        // There may be fewer destinations than URLs: then the content of the remaining URLs is printed. A single -O is for all URLs.
         if count > 1, count > invocation.urls.count {
             throw UsageError("there are \(count) -o and -O for \(invocation.urls.count) URL: give one each")
         }
         if invocation.resumption != nil { try checkResumption(invocation, hasBody: hasBody) }
-        // A device, such as /dev/stdout, may receive both the head and the content.
+        // -D must not name a file of -o. Only a device, such as /dev/stdout, may receive both the head and the content.
         if let file = invocation.headFile, !file.hasPrefix("/dev/"), count > 0,
             invocation.destinations.contains(.file(file))
         {
