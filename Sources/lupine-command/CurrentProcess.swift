@@ -19,7 +19,7 @@ enum CurrentProcess {
     /// this function returns are not missed.
     ///
     /// - Parameter interruption: The interruption whose listeners are notified, on a queue that only handles signals.
-    /// - Returns: The source of the signals. They are watched until it is cancelled or released.
+    /// - Returns: The source of the signals. The signals are watched until the source is cancelled or released.
     static func watchSignals(_ interruption: Interruption) -> any DispatchSourceSignal {
         let registrations = DispatchSemaphore(value: 0)
         let queue = DispatchQueue(label: "lupine.signals")

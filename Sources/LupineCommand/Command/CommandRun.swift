@@ -224,7 +224,8 @@ struct CommandRun: Sendable {
         progressBoard?.begin()
         defer { progressBoard?.close() }
         // One session for each cookie storage. `--session` has a storage for each origin; otherwise there is at most one storage.
-        // The key is nil for requests without a storage.
+        // The key is nil for requests without a storage. `wire` prints the heads that the session sends and receives; it is nil
+        // if no option asks for them.
         var sessions: [ObjectIdentifier?: (session: Session, wire: WireReporter?)] = [:]
         let savedFiles = SavedFiles()
         var fetches: [Fetch] = []

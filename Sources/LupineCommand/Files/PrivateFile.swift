@@ -55,6 +55,7 @@ enum PrivateFile {
             try deviceOrPipe.handle.write(contentsOf: data)
             return try deviceOrPipe.handle.close()
         }
+        // In the same folder: `rename` cannot move a file to another file system.
         let temporaryPath = path + ".\(UUID().uuidString.prefix(8))"
         // Only the owner gets read and write permission.
         let file = try OpenFile(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)

@@ -241,7 +241,8 @@ enum CommandLineReader {
         // The words that are not values of --url.
         let arguments = words.filter { !$0.isURL }.map(\.text)
         let hasURLOption = arguments.count < words.count
-        // With values of --url alone, `first` is one of them. It is then neither an item nor a method: see `arguments.isEmpty` below.
+        // If all words are values of --url, `first` is one of these values. The checks of `arguments.isEmpty` below then exclude
+        // that it is an item or a method.
         guard let first = arguments.first ?? words.first?.text else {
             let hint =
                 invocation.rawBody == nil

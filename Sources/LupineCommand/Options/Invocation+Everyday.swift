@@ -117,7 +117,8 @@ extension Invocation {
     /// The token of --oauth2-bearer, or of --auth with --auth-type bearer; nil without one.
     var token: String? { bearerToken ?? (authType == .bearer ? user : nil) }
 
-    /// Sets the properties that follow from a combination of options. The parser calls this method after the last option.
+    /// Sets the properties that follow from a combination of options. The parser calls this method when all options
+    /// are applied and the URLs are known.
     mutating func resolveCombinations() {
         // HTTPie's --download follows redirects and does not save an error page.
         if isDownload { (followsRedirects, failsOnErrorStatus) = (true, true) }
@@ -140,7 +141,7 @@ extension Invocation {
         dataValues.append(DataValue(kind: .json, text: text))
     }
 
-    /// Returns an invocation for the requests after --next. It has those options that apply to all requests.
+    /// Returns an invocation for the requests after --next. It has only the options that apply to all requests.
     func successor() -> Invocation {
         var next = Invocation()
         next.isSilent = isSilent

@@ -57,7 +57,8 @@ enum InvocationCheck {
     /// Throws if the options for saved files contradict each other, or do not match the number of URLs.
     private static func checkDestinations(_ invocation: Invocation, hasBody: Bool) throws(UsageError) {
         let count = invocation.destinations.count
-        // There may be fewer destinations than URLs: then the content of the remaining URLs is printed. A single -O is for all URLs.
+        // There may be fewer destinations than URLs: a single -O is for all URLs; otherwise the content of the remaining URLs is
+        // printed.
         if count > 1, count > invocation.urls.count {
             throw UsageError("there are \(count) -o and -O for \(invocation.urls.count) URL: give one each")
         }

@@ -124,7 +124,7 @@ struct RequestPlanner {
         var omittedFields = edits.removedNames.union(["Accept-Language"])
         // -A with an empty value sends no `User-Agent`.
         if invocation.userAgent == "" { omittedFields.insert("User-Agent") }
-        // Without a type from the user or the content, the library would add the type of a form.
+        // If neither the user nor the content gives a type, the library would add that of a form.
         let hasContentType = headers.contains { $0.name.lowercased() == "content-type" }
         if !hasContentType, !content.body.isNone { omittedFields.insert("Content-Type") }
         return RequestPlan(
