@@ -15,7 +15,7 @@ struct RequestPlan: Sendable {
     let method: String
     /// The header fields, in order.
     let headers: [(name: String, value: String)]
-    /// The names of fields that the library would add by default and that this request must not have.
+    /// The names of fields that the library must not add by default. `headers` may still contain them.
     let omittedFields: Set<String>
     /// The names of fields that come from the user's session (`--session`) and may hold a secret. A redirect to another origin
     /// does not send them.
@@ -118,9 +118,9 @@ struct RequestPlanner {
         } else if let credentials, !invocation.usesDigest {
             HeaderEdits.set("Authorization", credentials.basicAuthorization, in: &headers)
         }
-        for (name, value) in try conditionalFields() { HeaderEdits.set(name, value, in: &headers) }
+        for (name, value) in conditionalFields() { HeaderEdits.set(name, value, in: &headers) }
         edits.apply(to: &headers)
-        // The library would add `Accept-Language` to every request.
+        // The library would add `Accept-Language` to every request. The user can still add it.
         var omittedFields = edits.removedNames.union(["Accept-Language"])
         // -A with an empty value sends no `User-Agent`.
         if invocation.userAgent == "" { omittedFields.insert("User-Agent") }
@@ -160,8 +160,8 @@ struct RequestPlanner {
         return content.prefersJSON ? "application/json, */*;q=0.5" : "*/*"
     }
 
-    /// Returns the header fields of -r, -z and --etag-compare, which ask for a part or for changed content.
-    private func conditionalFields() throws -> [(name: String, value: String)] {
+    /// Returns the header fields of -r, -z and --etag-compare, which request a part of the content, or content that has changed.
+    private func conditionalFields() -> [(name: String, value: String)] {
         var fields: [(name: String, value: String)] = []
         if let range = invocation.range {
             fields.append(("Range", "bytes=\(range)"))
@@ -191,7 +191,7 @@ struct RequestPlanner {
         return fields
     }
 
-    /// Returns the modification date of a file; nil if the file does not exist.
+    /// Returns the modification date of a file as typed; nil if it cannot be read, mostly because the file does not exist.
     private func modificationDate(of file: String) -> Date? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: context.path(file))
         return attributes?[.modificationDate] as? Date
