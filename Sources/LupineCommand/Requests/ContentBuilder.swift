@@ -26,6 +26,7 @@ struct ContentBuilder {
             content.body = try uploadBody(file)
             content.bodySource = "-T"
         } else if !invocation.dataValues.isEmpty {
+            // With -G, this makes a query and no body.
             try setDataBody(of: &content)
         } else if !invocation.formParts.isEmpty {
             let form = MultipartFormData()
@@ -65,7 +66,7 @@ struct ContentBuilder {
             guard let size = attributes[.size] as? NSNumber,
                 FileManager.default.isReadableFile(atPath: path)
             else {
-                // Nil: no error tells the reason.
+                // Nil: there is no error that has the reason.
                 throw CommandFailure.unreadable(typedPath, nil)
             }
             return .file(path: path, length: size.int64Value)
@@ -181,7 +182,7 @@ struct ContentBuilder {
         addEncodedQuery(query, to: &content)
     }
 
-    /// Adds text that is already encoded to the query.
+    /// Adds text to the query without encoding it.
     private func addEncodedQuery(_ query: String, to content: inout RequestContent) {
         if let earlier = content.encodedQuery {
             content.encodedQuery = earlier + "&" + query

@@ -311,7 +311,7 @@ struct Address: Sendable {
         }
     }
 
-    /// Adds text that is already encoded to the query.
+    /// Adds text to the query without encoding it.
     mutating func addQuery(_ query: String) {
         if let questionMark = text.firstIndex(of: "?") {
             let hasEmptyQuery = text.index(after: questionMark) == text.endIndex
