@@ -18,8 +18,8 @@ enum CurrentProcess {
     /// Forwards SIGINT and SIGTERM to `interruption`; a second signal ends the process immediately. Signals that arrive after
     /// this function returns are not missed.
     ///
-    /// - Parameter interruption: The interruption whose listeners are notified, on a queue of the signals.
-    /// - Returns: The source of the signals. They are watched until it is cancelled or released.
+    /// - Parameter interruption: The interruption whose listeners are notified, on a queue that only handles signals.
+    /// - Returns: The source of the signals. The signals are watched until the source is cancelled or released.
     static func watchSignals(_ interruption: Interruption) -> any DispatchSourceSignal {
         let registrations = DispatchSemaphore(value: 0)
         let queue = DispatchQueue(label: "lupine.signals")
@@ -43,14 +43,16 @@ enum CurrentProcess {
         return interruptSource
     }
 
-    /// Handles a signal. The first one notifies the listeners of `interruption`. If there are none yet, or on the second signal,
-    /// the process ends immediately.
+    /// Handles a signal. The first one notifies the listeners of `interruption`. If it has no listeners yet, or on the second
+    /// signal, the process ends immediately.
     ///
     /// - Parameters:
     ///   - interruption: The interruption.
     ///   - status: The exit status of a process that ends immediately: 128 and the number of the signal, as shells report it.
     private static func interrupt(_ interruption: Interruption, status: Int32) {
-        guard interruption.hasOccurred || !interruption.interrupt() else { return }
+        // `interrupt()` notifies the listeners, and returns false if there are none. The second signal does not call it.
+        let hasNotified = !interruption.hasOccurred && interruption.interrupt()
+        if hasNotified { return }
         interruption.runCleanups()
         Terminal.exit(status)
     }

@@ -6,13 +6,13 @@ import LupineCommand
 
 /// System calls for the terminal and for the standard input.
 enum Terminal {
-    /// Returns the number of columns of a terminal; for another file the value of the environment variable `COLUMNS`, or 80.
+    /// Returns the number of columns of a terminal; for any other file the value of the environment variable `COLUMNS`, or 80.
     static func columns(of descriptor: Int32) -> Int {
         var size = winsize()
         let result = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size)
         if result == 0, size.ws_col > 0 { return Int(size.ws_col) }
         let variable = ProcessInfo.processInfo.environment["COLUMNS"].flatMap { Int($0) }
-        // Zero or a negative number is no width.
+        // A value below 10, such as zero or a negative number, is no useful width.
         return variable.map { max(10, $0) } ?? 80
     }
 
@@ -45,6 +45,7 @@ enum Terminal {
     static func readSecret() -> String {
         savedSettings.withLock { savedSettings in
             var settings = termios()
+            // Settings that cannot be read cannot be restored, so echo stays on.
             guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else { return }
             savedSettings = settings
             settings.c_lflag &= ~tcflag_t(ECHO)

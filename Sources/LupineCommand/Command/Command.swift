@@ -49,8 +49,8 @@ public struct Command: Sendable {
         }
     }
 
-    /// Runs the invocations that --next separates, one after the other. Returns the code of the last one that failed. If the user
-    /// interrupts the command, the remaining ones do not run.
+    /// Runs the invocations that --next separates, one after the other. Returns the code of the last invocation that failed. If
+    /// the user interrupts the command, the remaining invocations do not run.
     private func runSeries(_ invocations: [Invocation]) async -> ExitCode {
         var lastFailure = ExitCode.success
         for invocation in invocations {
@@ -61,7 +61,7 @@ public struct Command: Sendable {
         return lastFailure
     }
 
-    /// Prints text on the standard output, with its line breaks. Ignores errors, such as that of a closed pipe.
+    /// Prints text on the standard output, with its line breaks (`lines:`). Ignores errors, such as that of a closed pipe.
     private func printText(_ text: String) { try? context.output.print("\(lines: text)") }
 
     /// Runs `serve` or `demo`, and returns the exit status. Prints an error if this build does not have the subcommand.

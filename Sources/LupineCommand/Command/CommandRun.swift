@@ -4,7 +4,7 @@ internal import Foundation
 internal import Lupine
 
 /// Runs one command line: plans a request for each URL, sends the requests, and prints the reports. It sends the requests one
-/// after the other, or concurrently if their content is saved to files.
+/// after the other, or concurrently if the content of at least one is saved to a file.
 struct CommandRun: Sendable {
     /// The maximum number of requests that are sent concurrently.
     private static let maximumConcurrentFetches = 8
@@ -20,6 +20,7 @@ struct CommandRun: Sendable {
     /// Runs the command line, prints a failure on the standard error, and returns the exit code.
     func run() async -> ExitCode {
         let scratchFolder = context.temporaryFolder.appendingPathComponent("lupine-\(UUID().uuidString)")
+        // An error is ignored: in most runs the folder does not exist.
         let removeScratchFolder = { @Sendable () -> Void in
             try? FileManager.default.removeItem(at: scratchFolder)
         }
@@ -48,11 +49,13 @@ struct CommandRun: Sendable {
     ///
     /// - Parameter scratchFolder: The path for a folder of temporary files, which is created only if one is needed.
     private func runRequests(_ scratchFolder: URL) async throws -> ExitCode {
+        // This local hides the property: it also has the password that the user is asked for.
         let invocation = try invocationWithPassword()
         let content = try ContentBuilder(
             invocation: invocation, context: context, scratchFolder: scratchFolder
         ).build()
         var cookieMemory = try CookieMemory(invocation, context)
+        // Without a cookie storage, the planner sends the cookies of `-b a=b` as a header field.
         let planner = RequestPlanner(
             invocation: invocation, context: context, content: content, storedFields: cookieMemory.headers,
             sendsCookiesAsField: !cookieMemory.keepsCookies)
@@ -90,6 +93,7 @@ struct CommandRun: Sendable {
         for plan in plans {
             let cookies = cookieMemory.storage(for: plan.url)?.cookies(for: plan.url) ?? []
             let line = CurlLine(plan, invocation, context, cookies: cookies).text
+            // A quoted argument may have line breaks. `lines:` prints them, and does not escape them.
             try context.output.print("\(lines: line)\n")
         }
     }
@@ -120,8 +124,10 @@ struct CommandRun: Sendable {
             let session = try sessionMaker.session(for: plan, cookies: cookieMemory.storage(for: plan.url))
             do {
                 let head = try session.session.requestHead(for: plan.request, bodyFrom: plan.bodyFile)
+                // `hasContent: true` only allows the body to be printed: the options decide whether it is.
                 reporter(plan).printRequest(Array(head), hasContent: true)
             } catch {
+                // `failure(of:)` takes an `AFError`, and reports the error in it.
                 throw ErrorMessage.failure(
                     of: .sessionTaskFailed(error: error), url: plan.url, invocation: sessionMaker.invocation)
             }
@@ -195,9 +201,10 @@ struct CommandRun: Sendable {
 
     /// Returns the destination for the content of the URL with this index; nil for the standard output. A single `-O` is for all
     /// URLs.
-    private func destination(_ index: Int) -> Invocation.Destination? {
+    private func destination(ofURLAt index: Int) -> Invocation.Destination? {
         let destinations = invocation.destinations
         if destinations == [.remoteName] { return .remoteName }
+        // `-o -` means the standard output, which also gets the content of a URL without a destination of its own.
         guard index < destinations.count, destinations[index] != .file("-") else { return nil }
         return destinations[index]
     }
@@ -207,7 +214,7 @@ struct CommandRun: Sendable {
     private func fetch(
         _ plans: [RequestPlan], _ sessionMaker: SessionMaker, _ cookieMemory: CookieMemory
     ) async throws -> [FetchReport] {
-        let savesContent = plans.indices.contains { destination($0) != nil }
+        let savesContent = plans.indices.contains { destination(ofURLAt: $0) != nil }
         let hasProgress = savesContent || invocation.uploadFile != nil
         let showsProgress = hasProgress && !invocation.isSilent && invocation.showsProgress
         let progressBoard =
@@ -216,14 +223,17 @@ struct CommandRun: Sendable {
             : nil
         progressBoard?.begin()
         defer { progressBoard?.close() }
-        // One session for each cookie storage: `--session` has a storage for each origin, and otherwise there is at most one.
+        // One session for each cookie storage. `--session` has a storage for each origin; otherwise there is at most one storage.
+        // The key is nil for requests without a storage. `wire` prints the heads that the session sends and receives; it is nil
+        // if no option asks for them.
         var sessions: [ObjectIdentifier?: (session: Session, wire: WireReporter?)] = [:]
         let savedFiles = SavedFiles()
         var fetches: [Fetch] = []
         for (index, plan) in plans.enumerated() {
-            let destination = destination(index)
+            let destination = destination(ofURLAt: index)
             let cookies = cookieMemory.storage(for: plan.url)
             let key = cookies.map { ObjectIdentifier($0) }
+            // Nil: `Fetch` assigns a reporter to each of its tasks, so no default is needed.
             let newWire = wireReporter { nil }
             let (session, wire) =
                 try sessions[key]
@@ -258,6 +268,7 @@ struct CommandRun: Sendable {
                 nextIndex += 1
                 group.addTask { (index, await fetch.run()) }
             }
+            // Each fetch that ends makes room for the next one.
             for _ in 0..<Self.maximumConcurrentFetches { startNext() }
             for await (index, report) in group {
                 reports[index] = report
@@ -286,6 +297,7 @@ struct CommandRun: Sendable {
         let waterfalls = reports.map { Waterfall($0) }
         switch invocation.timing {
         case .json:
+            // `lines:` prints the line breaks of the text. Without this label they would be escaped.
             context.errors.say("\(lines: waterfalls.map(\.json).joined(separator: "\n"))\n")
         case .text:
             let texts = waterfalls.map {
@@ -334,6 +346,7 @@ struct CommandRun: Sendable {
         let columns = context.errors.isTerminal ? context.errors.columns() : 10_000
         let paragraph = HelpPage.wrapped(
             TerminalFilter.line("lupine: \(text)"), indent: 0, width: max(30, columns - 1))
+        // The paragraph is already filtered; `lines:` prints its line breaks and does not escape them.
         context.errors.say("\(lines: paragraph)\n")
     }
 }

@@ -91,8 +91,8 @@ enum ErrorMessage {
         }
     }
 
-    /// Returns the advice to resume a download with -C, after a prefix such as a comma. Empty if the download cannot be resumed:
-    /// for a range, and for a file that begins with a head.
+    /// Returns the advice to resume a download with -C, after a prefix such as a comma. Empty if the download cannot be resumed,
+    /// because it is a range or its file begins with a head.
     private static func resumeAdvice(_ prefix: String, _ invocation: Invocation) -> String {
         invocation.savesHead || invocation.range != nil ? "" : "\(prefix)-C - goes on with a download"
     }
@@ -103,8 +103,8 @@ enum ErrorMessage {
             ? " Without --http2-prior-knowledge it is spoken to in HTTP/1.1." : ""
     }
 
-    /// Returns the exit code and the advice for a transport error. The advice may be empty. Returns nil if those for the
-    /// `URLError` that contains the error apply.
+    /// Returns the exit code and the advice for a transport error. The advice may be empty. Returns nil if the `URLError`
+    /// that contains the error decides them.
     private static func codeAndAdvice(
         transport error: TransportError, _ invocation: Invocation
     ) -> (code: ExitCode, advice: String)? {

@@ -16,6 +16,7 @@ enum FileErrorReason {
         if error.domain == NSPOSIXErrorDomain {
             return description(ofErrno: Int32(truncatingIfNeeded: error.code))
         }
+        // Errors of Foundation's file methods have the codes of `CocoaError`.
         switch CocoaError.Code(rawValue: error.code) {
         case .fileNoSuchFile, .fileReadNoSuchFile: return "no such file"
         case .fileReadNoPermission, .fileWriteNoPermission: return "permission denied"

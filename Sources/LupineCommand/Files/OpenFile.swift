@@ -19,7 +19,7 @@ struct OpenFile: Sendable {
     let isRegular: Bool
     /// The ID of the user who owns the file.
     let owner: uid_t
-    /// Whether its group or all users have write permission.
+    /// Whether the file's group or all users have write permission.
     let isWritableByOthers: Bool
 
     /// Opens a file. Throws a `POSIXError` if `open(2)` or `fstat(2)` fails.

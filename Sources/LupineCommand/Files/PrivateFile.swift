@@ -15,7 +15,8 @@ enum PrivateFile {
         return try content(of: handle)
     }
 
-    /// Reads a file that this command has written. Throws unless it is a regular file of the user and no symbolic link.
+    /// Reads a file that this command has written. Throws unless the path leads to a regular file of the user, and not to a
+    /// symbolic link.
     static func readSaved(_ path: String) throws -> Data {
         // `O_NONBLOCK`: opening a pipe in the file's place must not wait for a writer.
         let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -54,6 +55,7 @@ enum PrivateFile {
             try deviceOrPipe.handle.write(contentsOf: data)
             return try deviceOrPipe.handle.close()
         }
+        // In the same folder: `rename` cannot move a file to another file system.
         let temporaryPath = path + ".\(UUID().uuidString.prefix(8))"
         // Only the owner gets read and write permission.
         let file = try OpenFile(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
@@ -75,8 +77,11 @@ enum PrivateFile {
             // `O_NONBLOCK`: opening a pipe fails with `ENXIO` if it has no reader, instead of waiting for one. `O_NOCTTY`: a
             // terminal does not become the controlling terminal of the process.
             if try OpenFile(path, O_WRONLY | O_NONBLOCK | O_NOCTTY).isRegular { return nil }
-        } catch let error as POSIXError where error.code != .ENXIO { return nil }
-        // It is opened again without `O_NONBLOCK`, so that writes wait until there is room.
+        } catch let error as POSIXError where error.code != .ENXIO {
+            // Nothing exists at the path, or it is a folder, or the user may not write to it. `write` reports it if it matters.
+            return nil
+        }
+        // The device or pipe is opened again without `O_NONBLOCK`, so that writes wait until there is room.
         return try OpenFile(path, O_WRONLY | O_NOCTTY)
     }
 }

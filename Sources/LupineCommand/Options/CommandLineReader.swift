@@ -79,6 +79,7 @@ enum CommandLineReader {
                     argument.hasPrefix("--")
                     ? try parseLongOption(argument, &unparsed) : try parseShortOptions(argument, &unparsed)
                 for (option, value) in options {
+                    // Options that do more than set properties of the invocation come first.
                     if option.name == .help { return .help }
                     if option.name == .version { return .version }
                     if option.name == .next {
@@ -240,6 +241,8 @@ enum CommandLineReader {
         // The words that are not values of --url.
         let arguments = words.filter { !$0.isURL }.map(\.text)
         let hasURLOption = arguments.count < words.count
+        // If all words are values of --url, `first` is one of these values. The checks of `arguments.isEmpty` below then exclude
+        // that it is an item or a method.
         guard let first = arguments.first ?? words.first?.text else {
             let hint =
                 invocation.rawBody == nil
@@ -269,6 +272,7 @@ enum CommandLineReader {
             if word.isURL {
                 invocation.urls.append(word.text)
             } else if isMethodNext {
+                // The method has been set above.
                 isMethodNext = false
             } else if isURLNext || hasScheme(word.text) {
                 isURLNext = false

@@ -23,6 +23,7 @@ enum HelpPage {
             .events, .toCurl, .stream, .serverSentEvents,
         ]
         let cells = everydayOptions.compactMap(OptionTable.option).map(cell)
+        // The left column has the first half of the cells, the right one the second half.
         let rowCount = (cells.count + 1) / 2
         for row in 0..<rowCount {
             let left = cells[row]

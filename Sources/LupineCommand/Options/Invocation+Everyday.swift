@@ -28,6 +28,7 @@ extension Invocation {
     /// Applies an option for the authentication scheme or for the .netrc file.
     mutating func applyIdentityOption(_ option: Option, _ value: String) {
         switch option.name {
+        // The parser accepts only words that are raw values.
         case .authType: authType = AuthType(rawValue: value) ?? .basic
         case .basic: authType = .basic
         case .anyAuth: authType = .any
@@ -41,6 +42,7 @@ extension Invocation {
         case .ignoreNetrc: readsNetrc = false
         default: break
         }
+        // With either scheme, credentials wait for a challenge.
         usesDigest = authType == .digest || authType == .any
     }
 
@@ -48,6 +50,7 @@ extension Invocation {
     mutating func applyRoutingOption(_ option: Option, _ value: String) throws(UsageError) {
         switch option.name {
         case .proxyUser: proxyUser = try Self.nonEmpty(option, value)
+        // With `socks5h`, the proxy looks up the names of servers.
         case .socks: proxy = value.contains("://") ? value : "socks5h://\(value)"
         case .connectTo: connectToRules.append(try ConnectToRule(value))
         case .ipv4: addressFamily = .ipv4
@@ -99,6 +102,7 @@ extension Invocation {
         case .failWithBody: (failsOnErrorStatus, failsWithBody) = (true, true)
         case .offline: isOffline = true
         case .all: showsRedirectHeads = true
+        // An empty set prints nothing. Nil would print the default parts.
         case .quiet: (printedParts, showsProgress) = ([], false)
         case .download: isDownload = true
         case .continueDownload: resumption = .automatic
@@ -113,28 +117,31 @@ extension Invocation {
     /// The token of --oauth2-bearer, or of --auth with --auth-type bearer; nil without one.
     var token: String? { bearerToken ?? (authType == .bearer ? user : nil) }
 
-    /// Sets the properties that follow from a combination of options. To be called when all options have been applied.
+    /// Sets the properties that follow from a combination of options. The parser calls this method when all options
+    /// are applied and the URLs are known.
     mutating func resolveCombinations() {
         // HTTPie's --download follows redirects and does not save an error page.
         if isDownload { (followsRedirects, failsOnErrorStatus) = (true, true) }
         if savesAllURLs, !destinations.isEmpty {
+            // The URLs without a destination of their own.
             for _ in urls.dropFirst(destinations.count) { destinations.append(.remoteName) }
         }
         guard destinations.isEmpty, isDownload || savesAllURLs else { return }
         // A single -O is for all URLs.
         destinations = [.remoteName]
         // A resumed download needs a known file name, so the server cannot choose it.
-        if isDownload { usesServerFileName = resumption == nil }
+        if isDownload { usesServerFileName = (resumption == nil) }
     }
 
     /// Adds the DATA of curl's --json to the body, and restricts `Accept` to JSON.
     mutating func addJSONData(_ text: String) {
+        // `ContentBuilder` then sends DATA as `application/json`.
         itemFormat = .json
         acceptsJSONAlone = true
         dataValues.append(DataValue(kind: .json, text: text))
     }
 
-    /// Returns an invocation for the requests after --next. It has those options that apply to all requests.
+    /// Returns an invocation for the requests after --next. It has only the options that apply to all requests.
     func successor() -> Invocation {
         var next = Invocation()
         next.isSilent = isSilent
@@ -151,8 +158,8 @@ extension Invocation {
 }
 
 extension Invocation.ConnectToRule {
-    /// Parses `HOST1:PORT1:HOST2:PORT2`, of which each may be empty. IPv6 addresses are in brackets. Throws if a field is missing
-    /// or a port is no number.
+    /// Parses `HOST1:PORT1:HOST2:PORT2`, in which each field may be empty. IPv6 addresses are in brackets. Throws if a field is
+    /// missing or a port is no number.
     init(_ text: String) throws(UsageError) {
         var fields = [""]
         var isInBrackets = false
@@ -174,6 +181,7 @@ extension Invocation.ConnectToRule {
         let withoutBrackets = { (host: String) in
             host.isEmpty ? nil : host.filter { $0 != "[" && $0 != "]" }
         }
+        // An empty field becomes nil, for a host and for a port.
         host = withoutBrackets(fields[0])
         port = UInt16(fields[1])
         newHost = withoutBrackets(fields[2])

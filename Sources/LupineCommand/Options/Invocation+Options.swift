@@ -20,7 +20,9 @@ extension Invocation {
         case .user: user = value
         case .authType, .basic, .anyAuth, .bearer, .netrcFile, .netrcOptional, .ignoreNetrc:
             applyIdentityOption(option, value)
-        case .digest: (authType, usesDigest) = (.digest, true)
+        case .digest:
+            // As for all schemes, `usesDigest` follows from `authType`: see `applyIdentityOption`.
+            (authType, usesDigest) = (.digest, true)
         case .netrc: readsNetrc = true
         case .cookie: cookies.append(value)
         case .cookieJar: cookieJar = value
@@ -40,7 +42,9 @@ extension Invocation {
         case .certificate: certificate = value
         case .key: keyFile = value
         case .password: keyPassword = value
+        // One --pin may have several pins, separated by semicolons.
         case .pin: pins += value.split(separator: ";").map(String.init)
+        // TLS 1.2 is the lowest version by default: --tlsv1.2 only undoes an earlier --tlsv1.3.
         case .tls12: needsTLS13 = false
         case .tls13: needsTLS13 = true
         case .verify, .maximumTLS, .tlsVersion, .ciphers, .cipherSuites: applyTLSOption(option, value)
@@ -51,6 +55,7 @@ extension Invocation {
         case .failWithBody, .offline, .all, .unsorted, .quiet, .download, .continueDownload, .remoteNameAll,
             .createFolders, .outputFolder, .remoteTime, .progressBar:
             try applySavingOption(option, value)
+        // --timing without a value is --timing=text.
         case .timing: timing = TimingFormat(rawValue: value.isEmpty ? "text" : value)
         case .certificates: listsCertificates = true
         case .events: reportsEvents = true
@@ -58,7 +63,7 @@ extension Invocation {
         case .showSecrets: showsSecrets = true
         case .stream: streamsContent = true
         case .serverSentEvents: followsEvents = true
-        // `CommandLineReader` applies these.
+        // `CommandLineReader` handles these options itself and does not pass them to this method.
         case .url, .help, .version, .next: break
         }
     }
@@ -85,6 +90,7 @@ extension Invocation {
             guard value.contains("="), !value.hasPrefix("=") else {
                 throw UsageError("--form-string needs NAME=CONTENT, not `\(value)`")
             }
+            // The index of the part that the next line appends.
             literalPartIndices.insert(formParts.count)
             formParts.append(value)
         case .json: itemFormat = .json
@@ -132,6 +138,7 @@ extension Invocation {
         case .unixSocket: unixSocket = try Self.nonEmpty(option, value)
         case .interface: interface = try Self.nonEmpty(option, value)
         case .http11: httpVersions = .http11
+        // --http2 allows HTTP/2 and does not require it.
         case .http2: httpVersions = .both
         case .priorKnowledge: httpVersions = .http2
         case .connectTimeout: connectTimeout = try Self.seconds(option, value)
@@ -162,7 +169,7 @@ extension Invocation {
         case .headersOnly: printedParts = .responseHead
         case .bodyOnly: printedParts = .responseBody
         case .verbose:
-            // The second -v is -vv.
+            // `isVerbose` is already true at a second -v, which is -vv.
             reportsHTTP2Events = isVerbose
             isVerbose = true
         case .silent: isSilent = true
@@ -170,6 +177,7 @@ extension Invocation {
         case .fail: failsOnErrorStatus = true
         case .writeOut: writeOutFormat = value
         case .dumpHeader: headFile = value
+        // For --color and --pretty, the parser accepts only words that are raw values.
         case .color: color = ColorChoice(rawValue: value) ?? .auto
         case .pretty: pretty = Pretty(rawValue: value)
         case .output: destinations.append(.file(try Self.nonEmpty(option, value)))

@@ -72,7 +72,7 @@ struct Invocation: Hashable, Sendable {
     enum AuthType: String, Hashable, Sendable { case basic, digest, bearer, any }
     /// The address family of connections.
     enum AddressFamily: Hashable, Sendable { case ipv4, ipv6 }
-    /// The HTTP versions that may be used: only HTTP/1.1, both, or only HTTP/2.
+    /// The HTTP versions that may be used: only HTTP/1.1, both versions, or only HTTP/2.
     enum HTTPVersions: Hashable, Sendable { case http11, both, http2 }
     /// Addresses to use in place of a name look-up (--resolve).
     struct AddressOverride: Hashable, Sendable {
@@ -96,7 +96,7 @@ struct Invocation: Hashable, Sendable {
     var itemFormat: ItemFormat?
     /// The values of -d and related options.
     var dataValues: [DataValue] = []
-    /// The parts of -F and --form-string, as typed.
+    /// The parts of -F and --form-string, as typed. The parser has checked that each has an equals sign after a name.
     var formParts: [String] = []
     /// The body of --raw.
     var rawBody: String?
@@ -139,7 +139,8 @@ struct Invocation: Hashable, Sendable {
 
     /// The value of -u: `USER`, `USER:PASSWORD`, or the token of --auth-type bearer.
     var user: String?
-    /// Whether credentials are sent only as the answer to a challenge, and not with the first request (--digest, --anyauth).
+    /// Whether credentials are sent only as the answer to a challenge, and not with the first request. This follows from
+    /// `authType`: it is true for `digest` and `any`.
     var usesDigest = false
     var authType = AuthType.basic
     /// The token of --oauth2-bearer.
@@ -148,7 +149,7 @@ struct Invocation: Hashable, Sendable {
     var netrcFile: String?
     /// Whether the .netrc file need not exist (--netrc-optional).
     var isNetrcOptional = false
-    /// Whether changes of the session are saved; false for --session-read-only.
+    /// Whether changes of the user's session (--session) are saved; false for --session-read-only.
     var savesSession = true
     /// Whether credentials are read from a .netrc file (-n and its related options).
     var readsNetrc = false
@@ -156,7 +157,8 @@ struct Invocation: Hashable, Sendable {
     var cookies: [String] = []
     /// The file of -c, to which the cookies are written at the end.
     var cookieJar: String?
-    /// The name or the path of --session, which keeps cookies and header fields between runs of the command.
+    /// The name or the path of --session or --session-read-only. A session keeps cookies and header fields between runs of the
+    /// command.
     var userSessionName: String?
 
     // MARK: network
@@ -233,7 +235,7 @@ struct Invocation: Hashable, Sendable {
 
     // MARK: output
 
-    /// Whether the head is printed or saved before the content (-i).
+    /// Whether the head of the response is printed or saved before the content (-i).
     var includesHead = false
     /// The parts of --print or a related option; nil if other options and the output decide.
     var printedParts: MessageParts?
@@ -247,7 +249,7 @@ struct Invocation: Hashable, Sendable {
     var showsErrors = false
     /// Whether a status from 400 on is a failure (-f).
     var failsOnErrorStatus = false
-    /// Whether the body of such a response is printed nevertheless (--fail-with-body).
+    /// Whether the body of a response with a status from 400 on is printed nevertheless (--fail-with-body).
     var failsWithBody = false
     /// Whether requests are printed and not sent (--offline).
     var isOffline = false
@@ -270,7 +272,7 @@ struct Invocation: Hashable, Sendable {
     var color = ColorChoice.auto
     /// The value of --pretty; nil if the output decides.
     var pretty: Pretty?
-    /// The destinations of -o and -O. The first is for the first URL, and so on.
+    /// The destinations of -o and -O. The first is for the first URL, and so on; a single -O is for all URLs.
     var destinations: [Destination] = []
     /// Whether -O uses the name that the server gives (-J).
     var usesServerFileName = false
@@ -317,6 +319,7 @@ struct ProtocolSet: Hashable, Sendable {
     /// set, `-` removes from it, and `+` or no sign adds to it. Unknown schemes are ignored; `all` stands for all schemes.
     mutating func apply(_ changes: String) {
         for change in changes.lowercased().split(separator: ",") {
+            // Nil if the change begins with the scheme.
             let sign = change.first.flatMap { "=+-".contains($0) ? $0 : nil }
             let name = sign == nil ? change : change.dropFirst()
             let knownSchemes = Self.all.schemes

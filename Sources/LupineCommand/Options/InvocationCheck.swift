@@ -4,9 +4,9 @@
 enum InvocationCheck {
     /// Throws if options contradict each other, or if an option is missing that another one needs.
     static func check(_ invocation: Invocation) throws(UsageError) {
-        let bodySources = bodySources(of: invocation)
-        try checkBody(invocation, bodySources)
-        try checkDestinations(invocation, hasBody: !bodySources.isEmpty)
+        let sources = bodySources(of: invocation)
+        try checkBodySources(sources, of: invocation)
+        try checkDestinations(invocation, hasBody: !sources.isEmpty)
         if invocation.proxyUser != nil, invocation.proxy == nil {
             throw UsageError("-U has the credentials for a proxy: name that with -x")
         }
@@ -21,7 +21,7 @@ enum InvocationCheck {
         }
     }
 
-    /// Returns the names of those given options that make a body. Valid command lines have at most one.
+    /// Returns the names of the given options that make a body. Valid command lines have at most one.
     private static func bodySources(of invocation: Invocation) -> [String] {
         [
             invocation.items.contains(where: \.isContent) ? "items" : nil,
@@ -34,9 +34,11 @@ enum InvocationCheck {
     /// Throws if the command line has several bodies, or a body that the method forbids.
     ///
     /// - Parameters:
-    ///   - invocation: The command line.
     ///   - sources: The names of the options that make a body.
-    private static func checkBody(_ invocation: Invocation, _ sources: [String]) throws(UsageError) {
+    ///   - invocation: The command line.
+    private static func checkBodySources(
+        _ sources: [String], of invocation: Invocation
+    ) throws(UsageError) {
         if sources.count > 1 {
             throw UsageError("\(sources.joined(separator: " and ")) both make a body: use one of them")
         }
@@ -55,12 +57,13 @@ enum InvocationCheck {
     /// Throws if the options for saved files contradict each other, or do not match the number of URLs.
     private static func checkDestinations(_ invocation: Invocation, hasBody: Bool) throws(UsageError) {
         let count = invocation.destinations.count
-        // There may be fewer destinations than URLs: the content of the remaining URLs is printed.
+        // There may be fewer destinations than URLs: a single -O is for all URLs; otherwise the content of the remaining URLs is
+        // printed.
         if count > 1, count > invocation.urls.count {
             throw UsageError("there are \(count) -o and -O for \(invocation.urls.count) URL: give one each")
         }
         if invocation.resumption != nil { try checkResumption(invocation, hasBody: hasBody) }
-        // A device, such as /dev/stdout, may receive both the head and the content.
+        // -D must not name a file of -o. Only a device, such as /dev/stdout, may receive both the head and the content.
         if let file = invocation.headFile, !file.hasPrefix("/dev/"), count > 0,
             invocation.destinations.contains(.file(file))
         {

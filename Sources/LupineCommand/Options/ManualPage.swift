@@ -39,10 +39,10 @@ enum ManualPage {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Escapes the characters that have a meaning in roff.
+    /// Escapes the characters that have a meaning in roff, and replaces backquotes, which roff prints as opening quotation marks.
     private static func escaped(_ text: String) -> String {
         let escaped = text.replacing("\\", with: "\\e").replacing("-", with: "\\-").replacing("`", with: "\"")
-        // A line that begins with one of these would be a request; `\&` is an invisible character.
+        // Roff would take a line that begins with a full stop or an apostrophe for a request; `\&` is an invisible character.
         let looksLikeRequest = escaped.hasPrefix(".") || escaped.hasPrefix("'")
         return looksLikeRequest ? "\\&" + escaped : escaped
     }

@@ -28,7 +28,8 @@ struct Option: Sendable {
 
     /// The case that identifies the option.
     let name: OptionName
-    /// The letter of the short form, such as `X` for `-X`; nil if there is none. It is curl's if curl has such an option.
+    /// The letter of the short form, such as `X` for `-X`; nil if there is none. If curl has the option, the letter is
+    /// curl's.
     let shortName: Character?
     /// The long names without dashes. The first one is the preferred name.
     let longNames: [String]

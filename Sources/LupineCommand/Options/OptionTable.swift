@@ -42,6 +42,7 @@ enum OptionTable {
             "`NAME=@FILE` attaches a file, `NAME=<FILE` uses its content as text. `;type=TYPE` and `;filename=NAME` may follow."
         ),
         Option(
+            // `.none`: for curl's `--json DATA`, `CommandLineReader` decides whether the next argument is the value.
             .json, ["json"], .none, .request, "items make a JSON object (the default)",
             "Together with -d, the data is sent as application/json."),
         Option(.form, ["form"], .none, .request, "items make a form; a multipart form if one is a file"),

@@ -3,7 +3,7 @@
 /// An argument after the URL: a header field, a query parameter or a part of the body, in HTTPie's grammar.
 ///
 /// The separator that occurs first decides the kind of the item. Of several separators at the same position, the longest decides.
-/// A backslash removes the special meaning of the next character if that is `\`, `:`, `=`, `@` or `;`.
+/// A backslash removes the special meaning of the next character if that character is `\`, `:`, `=`, `@` or `;`.
 ///
 /// The first associated value of each case is the name.
 enum RequestItem: Hashable, Sendable {
@@ -56,6 +56,7 @@ enum RequestItem: Hashable, Sendable {
     /// Parses an item as typed. Throws if it has no separator, or if its name is missing.
     init(_ text: String) throws(UsageError) {
         guard let (name, separator, value) = Self.split(text) else {
+            // A semicolon is not a separator: it is special only at the end of an item.
             if text.last == ";", text.count > 1 {
                 self = .emptyHeader(String(text.dropLast()))
                 return
@@ -82,8 +83,8 @@ enum RequestItem: Hashable, Sendable {
         }
     }
 
-    /// Splits an item at its separator. Removes the backslashes of the name, and the spaces at the beginning of a header field's
-    /// value. Returns nil if there is no separator.
+    /// Splits an item at its separator; returns nil if there is none. Removes the backslashes that make characters of the name
+    /// ordinary, and the spaces at the beginning of a header field's value.
     private static func split(
         _ text: String
     ) -> (name: String, separator: Separator, value: String)? {

@@ -26,6 +26,7 @@ struct ContentBuilder {
             content.body = try uploadBody(file)
             content.bodySource = "-T"
         } else if !invocation.dataValues.isEmpty {
+            // With -G, this makes a query and no body.
             try setDataBody(of: &content)
         } else if !invocation.formParts.isEmpty {
             let form = MultipartFormData()
@@ -43,7 +44,7 @@ struct ContentBuilder {
         } else {
             try setStandardInputBody(of: &content)
         }
-        // `InvocationCheck` has not seen a body from the standard input.
+        // `InvocationCheck` has made this check for options and items, but it cannot know whether the standard input is empty.
         if !content.body.isNone, let method = invocation.method {
             try InvocationCheck.checkBody(of: method, from: content.bodySource)
         }
@@ -65,6 +66,7 @@ struct ContentBuilder {
             guard let size = attributes[.size] as? NSNumber,
                 FileManager.default.isReadableFile(atPath: path)
             else {
+                // Nil: there is no error that has the reason.
                 throw CommandFailure.unreadable(typedPath, nil)
             }
             return .file(path: path, length: size.int64Value)
@@ -152,6 +154,7 @@ struct ContentBuilder {
         }
         content.body = .data(body)
         content.bodySource = "-d"
+        // --json declares the data as JSON.
         content.prefersJSON = invocation.itemFormat == .json
         content.type = content.prefersJSON ? "application/json" : "application/x-www-form-urlencoded"
     }
@@ -159,6 +162,7 @@ struct ContentBuilder {
     /// Returns what a value of `-d` or a related option adds to the body. `-d` removes line ends and NUL from a file, as curl
     /// does.
     private func bytes(of value: Invocation.DataValue) throws -> Data {
+        // Nil if the value does not begin with `@`. Two kinds do not use it: `raw` and `urlEncode`.
         let file = value.text.hasPrefix("@") ? String(value.text.dropFirst()) : nil
         switch value.kind {
         case .raw: return Data(value.text.utf8)
@@ -178,7 +182,7 @@ struct ContentBuilder {
         addEncodedQuery(query, to: &content)
     }
 
-    /// Adds text that is already encoded to the query.
+    /// Adds text to the query without encoding it.
     private func addEncodedQuery(_ query: String, to content: inout RequestContent) {
         if let earlier = content.encodedQuery {
             content.encodedQuery = earlier + "&" + query
@@ -204,7 +208,7 @@ struct ContentBuilder {
     // MARK: -F
 
     /// Appends a part to a form: `NAME=CONTENT`, `NAME=@FILE` or `NAME=<FILE`, with `;type=` and `;filename=`. In a literal part,
-    /// which is `NAME=CONTENT`, none of these characters has a meaning.
+    /// which is `NAME=CONTENT`, the characters `@`, `<` and `;` have no special meaning.
     private func append(_ part: String, to form: MultipartFormData, isLiteral: Bool) throws {
         // The parser has checked that there is an equals sign.
         let nameAndContent = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
@@ -255,6 +259,7 @@ struct ContentBuilder {
         }
         let path = context.path(typedPath)
         guard FileManager.default.isReadableFile(atPath: path) else {
+            // The most common reason: a file without read permission is also reported as missing.
             throw CommandFailure.unreadable(typedPath, CocoaError(.fileReadNoSuchFile))
         }
         form.append(URL(fileURLWithPath: path), withName: name, fileName: filename, mimeType: type)
@@ -300,6 +305,7 @@ struct ContentBuilder {
             }
             try setJSONBody(items, of: &content)
         case .form where !hasFile: try setFormBody(items, of: &content)
+        // A URL-encoded form cannot contain a file, so --form with a file makes a multipart form.
         case .form, .multipart:
             let form = MultipartFormData()
             for item in items { try append(item, to: form) }
@@ -320,6 +326,7 @@ struct ContentBuilder {
                 field = (name, JSONText.quoted(String(decoding: try read(path), as: UTF8.self)))
             case .json(let name, let text): field = (name, try validJSON(Data(text.utf8), of: name))
             case .jsonFile(let name, let path): field = (name, try validJSON(try read(path), of: name))
+            // The caller passes none of these items.
             case .header, .withoutHeader, .emptyHeader, .query, .file: continue
             }
             try tree.insert(field.json, at: JSONTree.path(field.name), itemName: field.name)
@@ -350,6 +357,7 @@ struct ContentBuilder {
             case .json(let name, let text): field = (name, text)
             case .textFile(let name, let path), .jsonFile(let name, let path):
                 field = (name, String(decoding: try read(path), as: UTF8.self))
+            // The caller passes none of these items.
             case .header, .withoutHeader, .emptyHeader, .query, .file: continue
             }
             pairs.append(PercentEncoding.form(field.name) + "=" + PercentEncoding.form(field.value))
@@ -367,6 +375,7 @@ struct ContentBuilder {
             form.append(try read(path), withName: name)
         case .file(let name, let path, let type):
             try attach(path, name: name, type: type, filename: nil, to: form)
+        // The caller passes none of these items.
         case .header, .withoutHeader, .emptyHeader, .query: break
         }
     }

@@ -13,7 +13,7 @@ enum DateText {
     /// such as `2024-01-02 03:04`. The time zone is GMT unless the text names one.
     static func date(_ text: String) -> Date? {
         let trimmed = text.trimmingCharacters(in: .whitespaces)
-        // Most texts without a digit are file names, for which the formats need not be tried.
+        // Every format has digits, so a text without a digit is no date, but mostly a file name.
         guard trimmed.contains(where: \.isNumber) else { return nil }
         return formats.lazy.compactMap { formatter($0).date(from: trimmed) }.first
     }

@@ -57,6 +57,7 @@ enum JSONTree {
         return isIndex ? .element(Quantity.count(text) ?? .max) : .member(text)
     }
 
+    /// Returns the error for a name that is not a path.
     private static func invalidPath(_ name: String) -> UsageError {
         UsageError("`\(name)` is no path of JSON: write a[b], a[] or a[0], and \\[ for a bracket of the name")
     }
@@ -95,6 +96,7 @@ enum JSONTree {
             if index == elements.count {
                 elements.append(Self.empty(for: remainingPath.first))
             } else if case .value("null") = elements[index] {
+                // The null may stand for an element that no item has set, so it is replaced.
                 elements[index] = Self.empty(for: remainingPath.first)
             }
             try elements[index].insert(json, at: remainingPath, itemName: itemName)

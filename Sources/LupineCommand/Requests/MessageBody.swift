@@ -23,10 +23,10 @@ struct RequestContent: Sendable {
     var type: String?
     /// The query parameters of items, which are not encoded yet.
     var queryParameters: [(name: String, value: String?)] = []
-    /// The percent-encoded query of `-G` and `--url-query`.
+    /// The query of `-G` and `--url-query`; nil if there is none. It is not encoded again.
     var encodedQuery: String?
-    /// The option that makes the body, such as `-d`, for usage errors. Empty if there is no body.
+    /// What makes the body, such as `-d` or `items`, for usage errors. Empty if there is no body.
     var bodySource = ""
-    /// Whether `Accept` prefers JSON as the response.
+    /// Whether `Accept` prefers JSON. As with HTTPie, a request with a JSON body asks for a JSON response.
     var prefersJSON = false
 }

@@ -6,7 +6,7 @@
 /// A word that begins with `#` starts a comment if it begins a line or stands where a keyword is expected. The comment ends with
 /// the line. Elsewhere, such as after `login` or `password` on the same line, the word is a value.
 ///
-/// If a value is missing and the next line begins another entry, the words of that entry are not read in its place. So no entry
+/// If a value is missing and the next line begins another entry, the words of that entry are not read as the value. So no entry
 /// gets the password of another host.
 struct NetrcFile: Sendable {
     /// The credentials for a host.
@@ -33,9 +33,11 @@ struct NetrcFile: Sendable {
                 if let entry { entries.append(entry) }
                 entry = Entry(host: nil)
             case "login":
+                // The value is read even without an entry. An assignment to `entry?.` alone would not evaluate the right side.
                 let user = words.nextValue() ?? ""
                 entry?.credentials.user = user
             case "password":
+                // Read even without an entry, like the user.
                 let password = words.nextValue() ?? ""
                 entry?.credentials.password = password
             case "account":
@@ -53,6 +55,7 @@ struct NetrcFile: Sendable {
     /// Returns the credentials of the first entry for a host, else of the default entry; nil if there is neither.
     func credentials(for host: String) -> Credentials? {
         let host = host.lowercased()
+        // `==` would also accept a name that is only canonically equivalent in Unicode.
         let entry =
             entries.first { $0.host?.lowercased().utf8.elementsEqual(host.utf8) == true }
             ?? entries.first { $0.host == nil }
@@ -70,9 +73,10 @@ struct NetrcFile: Sendable {
         private struct Word {
             /// The word without quotes and escapes.
             let text: String
-            /// Whether the word is in double quotes. Such a word never begins a comment, nor an entry in place of a value.
+            /// Whether the word is in double quotes. A quoted word never begins a comment. Where a value is expected, it never
+            /// begins an entry.
             let isQuoted: Bool
-            /// Whether it is the first word of its line.
+            /// Whether the word is the first of its line.
             let beginsLine: Bool
 
             /// Whether the word begins with `#`, which starts a comment where no value is expected.
@@ -128,7 +132,8 @@ struct NetrcFile: Sendable {
                 var text = String.UnicodeScalarView()
                 if isQuoted {
                     unparsed = unparsed.dropFirst()
-                    // A backslash makes the next character an ordinary one. A quote that is not closed ends with the line.
+                    // A backslash makes the next character an ordinary one, and is not part of the text. The end of the line
+                    // closes an open quote.
                     while let scalar = unparsed.popFirst(), scalar != "\"" {
                         text.append(scalar == "\\" ? unparsed.popFirst() ?? scalar : scalar)
                     }

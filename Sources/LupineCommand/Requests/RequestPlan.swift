@@ -15,7 +15,7 @@ struct RequestPlan: Sendable {
     let method: String
     /// The header fields, in order.
     let headers: [(name: String, value: String)]
-    /// The names of fields that the library would add by default and that this request must not have.
+    /// The names of fields that the library must not add by default. `headers` may still contain them.
     let omittedFields: Set<String>
     /// The names of fields that come from the user's session (`--session`) and may hold a secret. A redirect to another origin
     /// does not send them.
@@ -23,7 +23,7 @@ struct RequestPlan: Sendable {
     let body: MessageBody
     /// The user name and the password; nil if the request has none or a bearer token.
     let credentials: Credentials?
-    /// Whether the credentials are sent only as the answer to a challenge.
+    /// Whether the credentials are sent only as the answer to a challenge: for Digest, and for --anyauth.
     let usesDigest: Bool
 
     /// The request that is passed to the library. A long file is not part of it: see `bodyFile`.
@@ -43,8 +43,10 @@ struct RequestPlan: Sendable {
         case .data(let data): request.httpBody = data
         case .file(let path, let length):
             if bodyFile == nil {
+                // `ContentBuilder` has checked the file. If it cannot be read any more, the request has no body.
                 request.httpBody = try? Data(contentsOf: URL(fileURLWithPath: path))
             } else {
+                // The content is not in the request, so the library cannot find its length there.
                 request.setValue("\(length)", forHTTPHeaderField: "Content-Length")
             }
         case .standardInput(let path): request.httpBodyStream = InputStream(fileAtPath: path)
@@ -79,7 +81,8 @@ struct RequestPlanner {
     let content: RequestContent
     /// Returns the header fields that the user's session (`--session`) keeps for a URL's origin.
     var storedFields: @Sendable (URL) -> [(name: String, value: String)] = { _ in [] }
-    /// Whether the cookies of `-b a=b` are sent as a header field. The reason is that no cookie storage exists.
+    /// Whether the request has the cookies of `-b a=b` in a `Cookie` field. False if a cookie storage has them: then the library
+    /// adds the field.
     var sendsCookiesAsField = true
 
     /// Returns the plan for a URL as typed. Throws if the URL cannot be loaded, or if a file that an option names cannot be read.
@@ -101,11 +104,12 @@ struct RequestPlanner {
         let edits = try HeaderEdits(invocation, context)
         let method = invocation.method ?? defaultMethod
         let credentials = try credentials(for: url, in: address)
-        // Later fields replace earlier ones of the same name; those of -H and items come last.
+        // Later fields replace earlier ones of the same name; the fields of -H and of items come last.
         var headers = defaultFields
-        let storedFields = self.storedFields(url)
-        for (name, value) in storedFields { HeaderEdits.set(name, value, in: &headers) }
+        let sessionFields = storedFields(url)
+        for (name, value) in sessionFields { HeaderEdits.set(name, value, in: &headers) }
         if sendsCookiesAsField {
+            // A value without an equals sign is a file, which `CookieMemory` reads.
             let pairs = invocation.cookies.filter { $0.contains("=") }
             if !pairs.isEmpty { HeaderEdits.set("Cookie", pairs.joined(separator: "; "), in: &headers) }
         }
@@ -114,17 +118,18 @@ struct RequestPlanner {
         } else if let credentials, !invocation.usesDigest {
             HeaderEdits.set("Authorization", credentials.basicAuthorization, in: &headers)
         }
-        for (name, value) in try conditionalFields() { HeaderEdits.set(name, value, in: &headers) }
+        for (name, value) in conditionalFields() { HeaderEdits.set(name, value, in: &headers) }
         edits.apply(to: &headers)
-        // The library would add `Accept-Language` to every request.
+        // The library would add `Accept-Language` to every request. The user can still add it.
         var omittedFields = edits.removedNames.union(["Accept-Language"])
         // -A with an empty value sends no `User-Agent`.
         if invocation.userAgent == "" { omittedFields.insert("User-Agent") }
+        // If neither the user nor the content gives a type, the library would add that of a form.
         let hasContentType = headers.contains { $0.name.lowercased() == "content-type" }
         if !hasContentType, !content.body.isNone { omittedFields.insert("Content-Type") }
         return RequestPlan(
             typedURL: typedURL, url: url, method: method, headers: headers, omittedFields: omittedFields,
-            originBoundFields: Set(storedFields.map(\.name).filter { !UserSession.isHarmless($0) }),
+            originBoundFields: Set(sessionFields.map(\.name).filter { !UserSession.isHarmless($0) }),
             body: content.body,
             credentials: credentials,
             usesDigest: invocation.usesDigest)
@@ -155,8 +160,8 @@ struct RequestPlanner {
         return content.prefersJSON ? "application/json, */*;q=0.5" : "*/*"
     }
 
-    /// Returns the header fields of -r, -z and --etag-compare, which ask for a part or for changed content.
-    private func conditionalFields() throws -> [(name: String, value: String)] {
+    /// Returns the header fields of -r, -z and --etag-compare, which request a part of the content, or content that has changed.
+    private func conditionalFields() -> [(name: String, value: String)] {
         var fields: [(name: String, value: String)] = []
         if let range = invocation.range {
             fields.append(("Range", "bytes=\(range)"))
@@ -186,7 +191,7 @@ struct RequestPlanner {
         return fields
     }
 
-    /// Returns the modification date of a file; nil if the file does not exist.
+    /// Returns the modification date of a file as typed; nil if it cannot be read, mostly because the file does not exist.
     private func modificationDate(of file: String) -> Date? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: context.path(file))
         return attributes?[.modificationDate] as? Date
@@ -274,6 +279,7 @@ struct Address: Sendable {
 
     /// Removes the segments `.` and `..` from the path (RFC 3986 §5.2.4). Does nothing for a file URL.
     mutating func removeDotSegments() {
+        // Without `/.` there is no dot segment. If a `?` comes before the first slash, the URL has no path.
         guard text.contains("/."), let schemeEnd = text.range(of: "://"),
             !text.lowercased().hasPrefix("file:"),
             let pathStart = text[schemeEnd.upperBound...].firstIndex(where: { $0 == "/" || $0 == "?" }),
@@ -286,6 +292,7 @@ struct Address: Sendable {
         for segment in segments {
             switch segment {
             case ".": break
+            // Unlike `removeLast`, `dropLast` accepts an empty array.
             case "..": output = output.dropLast()
             default: output.append(segment)
             }
@@ -304,7 +311,7 @@ struct Address: Sendable {
         }
     }
 
-    /// Adds text that is already encoded to the query.
+    /// Adds text to the query without encoding it.
     mutating func addQuery(_ query: String) {
         if let questionMark = text.firstIndex(of: "?") {
             let hasEmptyQuery = text.index(after: questionMark) == text.endIndex
@@ -312,6 +319,7 @@ struct Address: Sendable {
         } else {
             let hierarchicalPart = text.range(of: "://").map { text[$0.upperBound...] } ?? text[...]
             let hasPath = hierarchicalPart.contains("/")
+            // The query follows a path, if only a slash.
             text += (hasPath ? "?" : "/?") + query
         }
     }
@@ -345,9 +353,10 @@ struct HeaderEdits: Sendable {
             }
             let path = context.path(String(line.dropFirst()))
             guard let text = try? String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8) else {
+                // Nil: `try?` has dropped the reason.
                 throw CommandFailure.unreadable(String(line.dropFirst()), nil)
             }
-            for line in text.split(whereSeparator: \.isNewline) { add(String(line)) }
+            for fileLine in text.split(whereSeparator: \.isNewline) { add(String(fileLine)) }
         }
         for item in invocation.items {
             switch item {
@@ -374,8 +383,8 @@ struct HeaderEdits: Sendable {
         }
     }
 
-    /// Removes and adds the fields in `headers`. A field of the user replaces those of the same name in `headers`. If the user
-    /// gives several fields of one name, all are added.
+    /// Applies the removals and additions to `headers`. A field of the user replaces the fields of the same name in `headers`.
+    /// If the user gives several fields of one name, all are added.
     func apply(to headers: inout [(name: String, value: String)]) {
         let names = Set(fields.map { $0.name.lowercased() }).union(removedNames.map { $0.lowercased() })
         headers.removeAll { names.contains($0.name.lowercased()) }

@@ -23,7 +23,8 @@ struct JSONScanner: Sendable {
         case invalid
     }
 
-    /// The tokens that the grammar allows next. `End` stands for the end of the array or object, `end` for the end of the text.
+    /// The tokens that the grammar allows next. `OrEnd` adds the end of the array or object; `end` alone is the end of the
+    /// text.
     private enum Expectation { case value, valueOrEnd, name, nameOrEnd, colon, commaOrEnd, end }
 
     private enum State {
@@ -161,7 +162,7 @@ struct JSONScanner: Sendable {
         }
     }
 
-    /// Scans white space between two tokens, or the first octet of a token.
+    /// Scans white space between two tokens, or the first octet of a token. Returns the class of the octet.
     private mutating func scanToken(_ octet: UInt8) -> OctetClass {
         switch (octet, expectation) {
         case (ASCII.space, _), (ASCII.tab, _), (ASCII.lineFeed, _), (ASCII.carriageReturn, _):
@@ -193,7 +194,7 @@ struct JSONScanner: Sendable {
         }
     }
 
-    /// Scans the first octet of a string, a number or a word.
+    /// Scans the first octet of a string, a number or a word. Returns the class of the octet.
     private mutating func beginScalar(_ octet: UInt8) -> OctetClass {
         switch octet {
         case ASCII.quote:
@@ -213,7 +214,7 @@ struct JSONScanner: Sendable {
         return .scalar(.word)
     }
 
-    /// Scans the last octet of a scalar or a name.
+    /// Scans the last octet of a scalar or a name. Returns the class of the octet.
     private mutating func endScalar(_ kind: Kind) -> OctetClass {
         if kind == .name {
             state = .between
@@ -230,7 +231,7 @@ struct JSONScanner: Sendable {
         expectation = openBrackets.isEmpty ? .end : .commaOrEnd
     }
 
-    /// Enters the state in which every octet is invalid.
+    /// Enters the state in which every octet is invalid. Returns the class of the octet.
     private mutating func fail() -> OctetClass {
         state = .invalid
         return .invalid
