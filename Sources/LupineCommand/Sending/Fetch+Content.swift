@@ -30,6 +30,8 @@ extension Fetch {
             // An earlier attempt has started the file.
             try state.saver?.restart()
         } else {
+            // A file whose name the server chooses (`mustBeNew`) never replaces an existing one. `FileSaver` also throws if
+            // `files` has reserved the file for another URL.
             let saver = try FileSaver(
                 path: location.path, shownName: location.name, offset: offset,
                 expectedByteCount: state.remainder?.count, mustBeNew: isServerNamed, in: files, for: urlIndex)
@@ -106,12 +108,13 @@ extension Fetch {
 
     // MARK: content that the transport writes into the file
 
-    /// Returns the regular file into which the transport may write the content directly; nil if there is none, so that `receive`
-    /// gets the content.
+    /// Returns the regular file into which the transport may write the content directly, and records that the transport does so.
+    /// Returns nil if `receive` must get the content.
     func directFile() -> FileHandle? {
         let (file, row, stream) = state.withLock {
             state -> (file: FileHandle?, row: Int?, stream: DataStreamRequest?) in
-            // Excess bytes of an unframed remainder, and of a limited file, are noticed only by `receive`.
+            // Only `receive` notices too many bytes: those after an unframed remainder, and those beyond `--max-filesize`. The
+            // remainder is nil unless a download is resumed.
             guard case .accepted = state.verdict, let saver = state.saver, saver.isRegular,
                 state.remainder?.isFramed != false, invocation.maximumFileSize == nil
             else { return (nil, nil, nil) }

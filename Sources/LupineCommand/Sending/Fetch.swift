@@ -136,6 +136,7 @@ final class Fetch: Sendable {
             } else if let failure, report.receivedByteCount == 0, schedule.allowsRetry(after: failure),
                 canSendBodyAgain || !Self.hasSentRequest(completion)
             {
+                // nil: only a response with the verdict `retry` may prolong the delay by its `Retry-After`.
                 retryDelay = state.withLock { $0.retryDelay(retryAfter: nil) }
             }
             guard let retryDelay, !context.interruption.hasOccurred else { return finish(failure) }
@@ -156,7 +157,7 @@ final class Fetch: Sendable {
         return true
     }
 
-    /// Whether the attempt began to send the request, and so may have read the body.
+    /// Whether the attempt began to send the request, and so may have read the body. True if there are no metrics that say so.
     private static func hasSentRequest(_ completion: DataStreamRequest.Completion) -> Bool {
         completion.metrics?.transactionMetrics.contains { $0.requestStartDate != nil } ?? true
     }
@@ -178,6 +179,7 @@ final class Fetch: Sendable {
 
     /// Sends the request once, and returns when its stream has completed.
     private func attempt() async -> DataStreamRequest.Completion {
+        // An error that `receive` throws cancels the request.
         let stream = session.streamRequest(plan.request, automaticallyCancelOnStreamError: true)
         if let credentials = plan.credentials, plan.usesDigest {
             stream.authenticate(
@@ -195,13 +197,15 @@ final class Fetch: Sendable {
                 wireReporter.assign(task.taskIdentifier, of: session, to: reporter)
             }
         }
+        // A long file is not part of `plan.request`: it is read while it is sent.
         if let file = plan.bodyFile { stream.sendContent(of: file) }
         state.withLock { $0.stream = stream }
         defer { release(stream) }
+        // The library calls the closure after `receiveHead` has accepted the response. With nil, `receive` gets the content.
         stream.saveContent { _ in self.directFile() }
         // After an interruption, the stream completes with an error.
-        let listener = context.interruption.addListener { stream.cancel() }
-        defer { context.interruption.remove(listener) }
+        let listenerNumber = context.interruption.addListener { stream.cancel() }
+        defer { context.interruption.remove(listenerNumber) }
         let completion = await withCheckedContinuation { continuation in
             stream.onHTTPResponse(on: queue) { response, completionHandler in
                 completionHandler(self.receiveHead(response) ? .allow : .cancel)
@@ -214,6 +218,7 @@ final class Fetch: Sendable {
             }
         }
         if let wireReporter {
+            // The removal takes effect on the observers' thread, after all events so far have been reported.
             if let task = stream.task { wireReporter.removeReporter(of: task.taskIdentifier, of: session) }
             await WireReporter.suspendUntilEventsAreReported(of: session)
         }
@@ -230,10 +235,10 @@ final class Fetch: Sendable {
     /// Returns whether a redirect is followed, and prints its head if the options ask for it. The library calls this method on
     /// the session's root queue.
     func allowRedirect(_ task: URLSessionTask, _ response: HTTPURLResponse, to request: URLRequest) -> Bool {
-        guard state.withLock({ $0.redirects.allowRedirect(from: plan.url, to: request.url) }) else {
-            return false
-        }
+        let isAllowed = state.withLock { $0.redirects.allowRedirect(from: plan.url, to: request.url) }
+        guard isAllowed else { return false }
         if let wireReporter {
+            // The assignment at the task's creation may still wait in `queue`. A second one does no harm.
             wireReporter.assign(task.taskIdentifier, of: session, to: reporter)
             WireReporter.blockUntilEventsAreReported(of: session)
         }

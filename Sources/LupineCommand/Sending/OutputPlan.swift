@@ -43,6 +43,7 @@ struct OutputPlan: Sendable {
             invocation.includesHead || invocation.asksForHead || invocation.showsRedirectHeads
         // The content is formatted on a terminal and with --color=always, unless --pretty says otherwise.
         let pretty = invocation.pretty ?? (isTerminal || invocation.color == .always ? .all : .none)
+        // While content streams (-N), a JSON value stays on one line, unless --pretty=format is given on a terminal.
         switch (pretty, invocation.streamsContent) {
         case (.none, _): manner = .verbatim
         case (let pretty, true): manner = .lines(breaksLines: pretty == .format && isTerminal)

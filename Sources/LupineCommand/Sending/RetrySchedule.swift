@@ -50,6 +50,7 @@ struct RetrySchedule: Sendable {
         switch failure.code {
         case .timeout, .lost: return true
         case .connect: return retriesAll || retriesRefused
+        // The cause of these failures would still be there at another attempt.
         case .interrupted, .write, .read, .usage, .malformedURL, .tooLarge: return false
         default: return retriesAll
         }
