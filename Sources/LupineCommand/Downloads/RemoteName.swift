@@ -23,8 +23,8 @@ enum RemoteName {
 
     /// Returns the name as one path component, without characters that would control a terminal that lists the file.
     ///
-    /// The result never has the suffix of a resume record, the file that says of which version a partial file is. With a record of
-    /// its own, a server could make a resumed download combine parts of two versions.
+    /// The result never has the suffix of a resume record, the file that says of which version a partial file is. With a record
+    /// of its own, a server could make a resumed download combine parts of two versions.
     private static func sanitized(_ name: String) -> String {
         var result = String.UnicodeScalarView()
         var byteCount = 0

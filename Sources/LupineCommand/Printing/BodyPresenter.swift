@@ -68,6 +68,7 @@ struct BodyPresenter {
                 phase = .skipping(byteCount: data.count)
             } else {
                 phase = initialPainter.map(Phase.painting) ?? .copying
+                // The call writes the data in the new phase.
                 try write(data)
             }
         case .copying:
@@ -97,7 +98,9 @@ struct BodyPresenter {
     /// Completes the output, at the end of the body.
     mutating func finish() throws {
         switch phase {
+        // There was no content.
         case .beginning: return
+        // Content that is not formatted gets a line feed only on a terminal, before the next prompt.
         case .copying: try writer.finish(addsLineFeed: sink.isTerminal)
         case .painting(var painter):
             try painter.finish(to: &writer)
