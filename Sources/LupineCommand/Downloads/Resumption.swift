@@ -92,8 +92,8 @@ struct Resumption: Sendable {
             if let mismatch = versionMismatch(response) { return .refuse(Self.failure(mismatch)) }
             return verdict(onPart: range, response, decodes)
         case 416 where range?.total == offset && (record?.total ?? offset) == offset:
-            // No bytes follow: the partial file is as long as the resource. Only a 206 must have the ETag, so `requiresETag` is
-            // false here and below.
+            // No bytes follow: the partial file is as long as the resource, and as the total in the record, if known. Only a 206
+            // must have the ETag, so `requiresETag` is false here and below.
             if let mismatch = versionMismatch(response, requiresETag: false) {
                 return .refuse(Self.failure(mismatch))
             }
@@ -104,6 +104,7 @@ struct Resumption: Sendable {
                     "there are \(offset) bytes here, and the server has \(range?.total.map { "\($0)" } ?? "fewer"). It is another file"
                 ))
         case 200...299:
+            // The server sends the complete content: it has no ranges, or its version does not match `If-Range`.
             if let mismatch = versionMismatch(response, requiresETag: false) {
                 return .refuse(Self.failure(mismatch))
             }

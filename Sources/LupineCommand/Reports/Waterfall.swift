@@ -70,7 +70,7 @@ struct Waterfall: Sendable {
     /// letters.
     func text(columns: Int, unicode usesUnicode: Bool, style: Style) -> TerminalText {
         guard !rows.isEmpty else { return "Nothing was measured: no request was sent.\n" }
-        // The columns of the bars, which begin after the names of the phases.
+        // The columns of the bars and their times, which are after the names of the phases.
         let width = max(10, min(columns, 120) - 14)
         let isNarrow = columns < 60
         var lines: [TerminalText] = []

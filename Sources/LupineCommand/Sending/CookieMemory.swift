@@ -159,6 +159,7 @@ struct CookieMemory: Sendable {
         components.host = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
         // The storage returns the cookie for any of its ports; nil if the cookie has no list of ports.
         components.port = cookie.portList?.first?.intValue
+        // The storage compares a cookie's path with the path of the request line, so it is not encoded again.
         guard let rootURL = components.url, let url = URL(string: rootURL.absoluteString + cookie.path) else {
             return false
         }

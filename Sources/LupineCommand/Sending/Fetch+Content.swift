@@ -143,12 +143,14 @@ extension Fetch {
     /// Shows the progress of the upload, until the response arrives and its download is shown instead.
     func updateUploadProgress(_ count: Int64, of total: Int64) {
         let row = state.withLock { state in
+            // Both are nil until a response is accepted.
             let showsUpload = state.saver == nil && state.presenter == nil
             return showsUpload ? state.rowNumber : nil
         }
         guard let row else { return }
         board?.update(row) {
             $0.count = count
+            // The total is not positive if the length of the body is unknown.
             $0.total = total > 0 ? total : nil
         }
     }

@@ -37,6 +37,7 @@ struct OutputPlan: Sendable {
         } else {
             parts = .responseBody
         }
+        // With `-i -o FILE`, `Fetch` writes the response head into the file.
         printsHeadsOnArrival =
             parts.isSuperset(of: [.requestHead, .responseHead]) && !(savesContent && invocation.savesHead)
         showsRedirectHeads =

@@ -36,6 +36,7 @@ final class SocketConversation: Sendable {
 
     /// Runs the conversation until the connection is closed or lost, and returns the exit code.
     func run() async -> ExitCode {
+        // 64 MiB.
         let maximumMessageSize = 64 << 20
         let request = session.webSocketRequest(
             performing: plan.request, configuration: .maximumMessageSize(maximumMessageSize))
