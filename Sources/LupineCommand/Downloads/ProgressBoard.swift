@@ -71,7 +71,7 @@ final class ProgressBoard: Sendable {
         state.withLock { $0.rows[number].readByteCount = readByteCount }
     }
 
-    /// Updates the rows that have a byte counter. The counters are called without the lock.
+    /// Updates the rows that have a byte counter. The counters are called without the lock, since they call the library.
     private func pollByteCounters() {
         let counters = state.withLock { $0.rows.map(\.readByteCount) }
         for (number, readByteCount) in counters.enumerated() {

@@ -32,6 +32,7 @@ struct ResumeRecord: Hashable, Sendable {
         if coding == nil || !decodes {
             total = response.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
         }
+        // Decoded bytes have no coding.
         self.coding = decodes ? nil : coding
     }
 

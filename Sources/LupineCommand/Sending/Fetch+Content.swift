@@ -143,7 +143,7 @@ extension Fetch {
     /// Shows the progress of the upload, until the response arrives and its download is shown instead.
     func updateUploadProgress(_ count: Int64, of total: Int64) {
         let row = state.withLock { state in
-            // Both are nil until a response is accepted.
+            // The saver and the presenter are nil until a response is accepted.
             let showsUpload = state.saver == nil && state.presenter == nil
             return showsUpload ? state.rowNumber : nil
         }

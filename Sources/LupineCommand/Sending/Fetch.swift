@@ -130,22 +130,22 @@ final class Fetch: Sendable {
             }
             let failure = failure(of: completion, verdict)
             // The seconds until the next attempt; nil if this attempt was the last.
-            var retryDelay: Double?
+            var nextDelay: Double?
             if case .retry(let delay) = verdict {
-                retryDelay = delay
+                nextDelay = delay
             } else if let failure, report.receivedByteCount == 0, schedule.allowsRetry(after: failure),
                 canSendBodyAgain || !Self.hasSentRequest(completion)
             {
                 // nil: only a response with the verdict `retry` may prolong the delay by its `Retry-After`.
-                retryDelay = state.withLock { $0.retryDelay(retryAfter: nil) }
+                nextDelay = state.withLock { $0.retryDelay(retryAfter: nil) }
             }
-            guard let retryDelay, !context.interruption.hasOccurred else { return finish(failure) }
+            guard let nextDelay, !context.interruption.hasOccurred else { return finish(failure) }
             state.withLock { $0.schedule.advance() }
             // `schedule` is a copy from before `advance`, and still counts this retry.
             reporter.printRetry(
-                after: retryDelay, of: failure, completion.response,
+                after: nextDelay, of: failure, completion.response,
                 retriesLeft: schedule.retriesLeft - 1)
-            await context.interruption.wait(atMostSeconds: retryDelay)
+            await context.interruption.wait(atMostSeconds: nextDelay)
             if context.interruption.hasOccurred { return finish(interruptedFailure) }
         }
     }
@@ -157,7 +157,8 @@ final class Fetch: Sendable {
         return true
     }
 
-    /// Whether the attempt began to send the request, and so may have read the body. True if there are no metrics that say so.
+    /// Whether the attempt began to send the request, and so may have read the body. Without metrics this
+    /// is unknown, and the result is true.
     private static func hasSentRequest(_ completion: DataStreamRequest.Completion) -> Bool {
         completion.metrics?.transactionMetrics.contains { $0.requestStartDate != nil } ?? true
     }

@@ -132,7 +132,9 @@ struct SessionMaker {
                 // A rule without a host applies to the host of each URL.
                 return (host: rule.host ?? url.host ?? "", port: port)
             }
+            // A rule without a port applies to the ports of the URLs and to the default ports.
             let ports = rule.port.map { [$0] } ?? Set(targets.map(\.port) + [80, 443]).sorted()
+            // Redirects may lead to the host of the rule, even if no URL has it.
             let redirectTargets = rule.host.map { host in ports.map { (host: host, port: $0) } } ?? []
             for (host, port) in targets + redirectTargets where !portsOfAllHosts.contains(port) {
                 // An earlier rule takes precedence over later ones, and --resolve over all rules.

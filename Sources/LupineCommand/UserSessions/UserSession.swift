@@ -91,7 +91,7 @@ struct UserSession: Codable, Hashable, Sendable {
             let lowered = name.lowercased()
             let isOfThisRequest =
                 lowered.hasPrefix("content-") || lowered.hasPrefix("if-") || lowered == "range"
-            // `cookies` has the cookies.
+            // Cookies are kept only in `cookies`, never as a field.
             guard !isOfThisRequest, lowered != "cookie" else { continue }
             session.headers.removeAll { $0.name.lowercased() == lowered }
             session.headers.append(Field(name: name, value: value))
