@@ -3,7 +3,7 @@
 internal import Foundation
 
 /// Makes file names for -O from a URL, and for -J from the name that a server suggests. The code compares Unicode scalars and not
-/// characters, since a `/` with a combining mark after it is another character.
+/// characters, since a `/` and a combining mark together are another character.
 enum RemoteName {
     /// The maximum length of a name in bytes: a file system allows 255, and the suffix of the resume record must fit.
     private static let maximumByteCount = 200

@@ -155,7 +155,7 @@ struct CurlLine: Sendable {
         return words
     }
 
-    /// Returns the options for the certificates of both sides.
+    /// Returns the options for the roots, the pins and the client certificate.
     private static func certificateOptions(_ invocation: Invocation, _ context: ProcessContext) -> [String] {
         var words: [String] = []
         words.add("--cacert", invocation.authoritiesFile)
@@ -208,8 +208,8 @@ struct CurlLine: Sendable {
         return text
     }
 
-    /// Returns a proxy's URL with its password hidden. The code compares Unicode scalars and not characters, since an `@` with a
-    /// combining mark after it is another character.
+    /// Returns a proxy's URL with its password hidden. The code compares Unicode scalars and not characters, since an `@` and a
+    /// combining mark together are another character.
     private static func hidingPassword(_ proxy: String) -> String {
         let scalars = proxy.unicodeScalars
         let authorityStart = proxy.range(of: "://", options: .literal)?.upperBound ?? scalars.startIndex

@@ -3,10 +3,10 @@
 internal import Foundation
 internal import Lupine
 
-/// The cookies and header fields that outlive a request, and the files that store them: those of `-b FILE`, `-c FILE` and
+/// The cookies and header fields that outlive a request, and the files that store them: the files of `-b FILE`, `-c FILE` and
 /// `--session NAME`. Without any of these options nothing is kept, as with curl.
 ///
-/// A session (`--session`) keeps separate cookies and fields for each origin, and a request gets only those of its URL's origin.
+/// A session (`--session`) keeps separate cookies and fields for each origin, and a request gets only what its URL's origin has.
 struct CookieMemory: Sendable {
     /// What a session keeps for one origin.
     private struct OriginMemory: Sendable {
@@ -134,8 +134,11 @@ struct CookieMemory: Sendable {
 
     /// Returns the cookies of a storage that are saved, and whether the storage has cookies of untrusted servers.
     ///
-    /// Three kinds of cookies are not saved: those of servers whose certificate was not checked, those of the command line, and
-    /// those that are restricted to ports, which the file formats cannot express.
+    /// Three kinds of cookies are not saved:
+    ///
+    /// - cookies of servers whose certificate was not checked
+    /// - cookies of the command line
+    /// - cookies that are restricted to ports, which the file formats cannot express
     private func savedCookies(in storage: HTTPCookieStorage) -> (cookies: [HTTPCookie], hasUntrusted: Bool) {
         let all = storage.cookies ?? []
         // Without `-k`, every server was checked.
@@ -159,7 +162,7 @@ struct CookieMemory: Sendable {
         components.host = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
         // The storage returns the cookie for any of its ports; nil if the cookie has no list of ports.
         components.port = cookie.portList?.first?.intValue
-        // The storage compares a cookie's path with the path of the request line, so it is not encoded again.
+        // The storage compares a cookie's path with the path of the request line, so the path is not encoded again.
         guard let rootURL = components.url, let url = URL(string: rootURL.absoluteString + cookie.path) else {
             return false
         }

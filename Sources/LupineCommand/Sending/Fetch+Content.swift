@@ -35,7 +35,7 @@ extension Fetch {
             let saver = try FileSaver(
                 path: location.path, shownName: location.name, offset: offset,
                 expectedByteCount: state.remainder?.count, mustBeNew: isServerNamed, in: files, for: urlIndex)
-            // An earlier attempt may have saved to another name. Its file is discarded last, so that it stays if opening fails.
+            // An earlier attempt may have saved to another name. Its file is discarded last, and stays if opening fails.
             state.saver?.discard()
             state.saver = saver
         }
@@ -56,7 +56,7 @@ extension Fetch {
         }
     }
 
-    /// Writes the resume record of a new file. A file that begins with a head gets none: it cannot be resumed.
+    /// Writes the resume record of a new file. A file that begins with a head cannot be resumed and gets no record.
     private func saveResumeRecord(_ path: String, _ response: HTTPURLResponse) {
         let record = invocation.savesHead ? nil : ResumeRecord(response, decodes: !invocation.keepsEncoding)
         if let record { record.write(for: path) } else { ResumeRecord.remove(path) }

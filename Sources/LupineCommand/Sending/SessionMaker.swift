@@ -153,7 +153,7 @@ struct SessionMaker {
         return overrides
     }
 
-    /// Whether a proxy may be used. If so, no override for the host `*` is made: it would also replace the proxy's own address.
+    /// Whether a proxy may be used. An override for the host `*` would also replace the proxy's own address.
     private var mayUseProxy: Bool {
         (proxies ?? context.environment).contains { name, value in
             let name = name.lowercased()
@@ -161,7 +161,7 @@ struct SessionMaker {
         }
     }
 
-    /// Returns the addresses of a host that --connect-to names. Blocks while it resolves the name.
+    /// Returns the addresses of a host that --connect-to names. Blocks while the name is resolved.
     private func addresses(_ host: String, _ port: UInt16) throws -> [SocketAddress] {
         if let address = SocketAddress(literal: host, port: port) { return [address] }
         let resolved = Host(name: host).addresses.compactMap { SocketAddress(literal: $0, port: port) }

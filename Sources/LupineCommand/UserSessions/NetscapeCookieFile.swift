@@ -58,7 +58,7 @@ enum NetscapeCookieFile {
     }
 
     /// Whether a domain begins with a dot, and so includes its subdomains. The code compares octets and not characters, since a
-    /// dot with a combining mark after it is another character.
+    /// dot and a combining mark together are another character.
     private static func beginsWithDot(_ domain: String) -> Bool { domain.utf8.first == UInt8(ascii: ".") }
 
     /// Returns the expiry in seconds since 1970, at least 1, since 0 stands for a session cookie.
