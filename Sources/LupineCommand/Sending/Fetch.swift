@@ -55,7 +55,8 @@ final class Fetch: Sendable {
         /// The time at which the first attempt started.
         var startTime = ContinuousClock.now
 
-        /// Returns the seconds to wait before another attempt; nil if that attempt would start after the limit of `--retry-max-time`.
+        /// Returns the seconds to wait before another attempt; nil if that attempt would start after the limit of
+        /// `--retry-max-time`.
         ///
         /// - Parameter retryAfter: The seconds of the response's `Retry-After`, if it has any.
         func retryDelay(retryAfter: Double?) -> Double? {

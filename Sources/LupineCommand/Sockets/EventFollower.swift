@@ -88,7 +88,7 @@ final class EventFollower: Sendable {
                 switch stream.event {
                 case .stream(.success(let event)):
                     do { try self.print(event) } catch {
-                        // Without an output, another connection would be useless: the failure prevents it.
+                        // Without an output, a reconnection would be useless: the failure prevents it.
                         self.state.withLock { $0.failure = Fetch.outputFailure(error) }
                         throw error
                     }
@@ -132,8 +132,8 @@ final class EventFollower: Sendable {
         }
         var writer = ProcessContext.ContentWriter(context.output)
         if context.output.isTerminal || invocation.pretty != nil {
-            // An ID applies to all events until the next ID. It is printed only when it changes: a long ID would multiply the
-            // output.
+            // An ID applies to all events until the next ID. An ID is printed only when it changes: otherwise a long ID would
+            // multiply the output.
             let label = event.type + (isNewID && !event.lastEventID.isEmpty ? " \(event.lastEventID)" : "")
             // `message` is the type of an event that names none.
             if label != "message" { try writer.writeText(style.paint("[\(label)] ", .faint)) }

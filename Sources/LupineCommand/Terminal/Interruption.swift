@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The user's request to stop (Ctrl-C), of which each listener is notified once. Any thread may use it.
+/// The user's request to stop (Ctrl-C), of which each listener is notified once. Any thread may call the methods.
 public final class Interruption: Sendable {
     private struct State {
         var hasOccurred = false

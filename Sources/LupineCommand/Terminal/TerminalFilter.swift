@@ -17,7 +17,7 @@ struct TerminalFilter: Sendable {
     private var partialCharacter: [UInt8] = []
     /// The number of octets that the partial character still needs.
     private var missingCount = 0
-    /// Whether the last octet was a carriage return. It is kept only if a line feed follows, and so it is not in the output yet.
+    /// Whether the last octet was a carriage return, which is not in the output yet: only before a line feed is it no escape.
     private var hasPendingCarriageReturn = false
 
     init(keepsLines: Bool, readsUTF8: Bool = true) {

@@ -18,7 +18,7 @@ enum NetscapeCookieFile {
             let prefix = "#HttpOnly_".unicodeScalars
             let isHTTPOnly = line.starts(with: prefix)
             if isHTTPOnly { line = line.dropFirst(prefix.count) }
-            // The fields: domain, whether it includes subdomains, path, whether the cookie is secure, expiry, name, value.
+            // The fields: domain, whether the domain includes subdomains, path, whether the cookie is secure, expiry, name, value.
             let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
             guard line.first != "#", fields.count == 7, let expiry = Double(fields[4]), expiry.isFinite else {
                 return nil
@@ -39,7 +39,7 @@ enum NetscapeCookieFile {
         }
     }
 
-    /// Returns the text of a file with these cookies, without those that have a control character: they could be read back as
+    /// Returns the text of a file with these cookies, without cookies that have a control character: these could be read back as
     /// several fields or lines.
     static func text(_ cookies: [HTTPCookie]) -> String {
         let rows = cookies.compactMap { cookie -> String? in

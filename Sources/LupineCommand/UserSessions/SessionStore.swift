@@ -125,7 +125,7 @@ struct SessionStore: Sendable {
 
     // MARK: files
 
-    /// Reads a file. Throws if it is not trusted, or was not written by this command.
+    /// Reads a file. Throws if others may have changed it (`PrivateFile.Distrust`), or this command has not written it.
     private static func read(_ path: String) throws -> FileState {
         guard FileManager.default.fileExists(atPath: path) else { return .missing }
         do { return try parse(PrivateFile.readTrusted(path)) } catch let failure as CommandFailure {
