@@ -18,7 +18,8 @@ enum NetscapeCookieFile {
             let prefix = "#HttpOnly_".unicodeScalars
             let isHTTPOnly = line.starts(with: prefix)
             if isHTTPOnly { line = line.dropFirst(prefix.count) }
-            // The fields: domain, whether the domain includes subdomains, path, whether the cookie is secure, expiry, name, value.
+            // The fields: domain, whether the domain includes subdomains, path, whether the cookie is secure, expiry, name and
+            // value.
             let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
             guard line.first != "#", fields.count == 7, let expiry = Double(fields[4]), expiry.isFinite else {
                 return nil

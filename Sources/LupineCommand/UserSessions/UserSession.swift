@@ -78,8 +78,8 @@ struct UserSession: Codable, Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - cookies: The cookies, which replace the session's cookies.
-    ///   - newHeaders: The header fields of a request, which replace fields of the same name. Fields that belong to the content, a
-    ///     condition or a range of this request are ignored.
+    ///   - newHeaders: The header fields of a request, which replace fields of the same name. Fields that belong to the content,
+    ///     a condition or a range of this request are ignored.
     func updated(cookies: [HTTPCookie], headers newHeaders: [(name: String, value: String)]) -> UserSession {
         var session = self
         session.cookies = cookies.map {
