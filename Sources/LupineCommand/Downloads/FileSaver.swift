@@ -43,7 +43,9 @@ struct FileSaver {
         self.expectedByteCount = expectedByteCount
         self.mustBeNew = mustBeNew
         do {
+            // `O_EXCL` makes opening fail if the path exists, even as a symbolic link.
             file = try OpenFile(path, O_WRONLY | O_CREAT | (mustBeNew ? O_EXCL | O_NOFOLLOW : 0))
+            // Several URLs may share a device or a pipe, such as /dev/null. `reserve` returns false if another URL has the file.
             guard !file.isRegular || files.reserve(file.identity, for: urlIndex) else {
                 throw CommandFailure(
                     .write,
@@ -72,6 +74,7 @@ struct FileSaver {
     /// Truncates the file to zero length. Does nothing for a device such as /dev/null, which cannot be truncated.
     private func truncate() throws {
         guard file.isRegular else { return }
+        // This also moves the position to the start.
         try file.handle.truncate(atOffset: 0)
     }
 
@@ -85,14 +88,15 @@ struct FileSaver {
     /// throws.
     mutating func write(_ data: Data) throws {
         if let expectedByteCount, writtenByteCount + Int64(data.count) > expectedByteCount {
-            throw truncateToOffset(expectedByteCount)
+            throw truncateAndMakeFailure(expectedByteCount)
         }
         do { try handle.write(contentsOf: data) } catch { throw CommandFailure.unwritable(shownName, error) }
         writtenByteCount += Int64(data.count)
     }
 
-    /// Truncates the file to the bytes that it had before, and returns the failure to throw.
-    private mutating func truncateToOffset(_ expectedByteCount: Int64) -> CommandFailure {
+    /// Truncates the file to the bytes that it had before, and returns the failure to throw: that the content has the wrong
+    /// length, or that the file cannot be truncated.
+    private mutating func truncateAndMakeFailure(_ expectedByteCount: Int64) -> CommandFailure {
         do { try handle.truncate(atOffset: UInt64(offset)) } catch { return .unwritable(shownName, error) }
         writtenByteCount = 0
         return Resumption.lengthMismatch(expectedByteCount)
@@ -105,18 +109,19 @@ struct FileSaver {
     /// its earlier content and throws.
     mutating func checkByteCount() throws {
         guard let expectedByteCount, writtenByteCount != expectedByteCount else { return }
-        throw truncateToOffset(expectedByteCount)
+        throw truncateAndMakeFailure(expectedByteCount)
     }
 
     /// Removes the file and its resume record, if this saver has created the file. `Fetch` calls this method when a later attempt
     /// saves to another name.
     func discard() {
+        // Without `mustBeNew`, the file may have existed before.
         guard mustBeNew else { return }
         try? FileManager.default.removeItem(atPath: path)
         ResumeRecord.remove(path)
     }
 
-    /// Closes the file. Throws if the system reports a write error only then.
+    /// Closes the file. Throws if the system reports a write error only when the file is closed.
     func close() throws {
         do { try handle.close() } catch { throw CommandFailure.unwritable(shownName, error) }
     }

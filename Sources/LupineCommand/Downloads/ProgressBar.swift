@@ -44,7 +44,7 @@ struct ProgressBar: Hashable, Sendable {
     /// Returns the line for a terminal: the name, the bar and the figures, as far as there are columns for them.
     ///
     /// - Parameters:
-    ///   - columns: The width of the terminal, which the line never exceeds.
+    ///   - columns: The width of the terminal. The line stays shorter, unless the terminal has fewer than 11 columns.
     ///   - usesUnicode: Whether the line may contain characters other than ASCII.
     ///   - style: The colours.
     func line(
@@ -73,18 +73,20 @@ struct ProgressBar: Hashable, Sendable {
         guard leadingWidth >= Self.minimumNameWidth else { return "\(shortFigures)" }
         // The name as it is shown on a terminal.
         let label = TerminalFilter.line(name)
-        let hasBar = fraction != nil && outcome == nil
-        let maximumLabelWidth = hasBar ? max(Self.minimumNameWidth, leadingWidth / 2) : leadingWidth
+        // A bar is drawn if the label leaves enough columns for it.
+        let mayHaveBar = fraction != nil && outcome == nil
+        let maximumLabelWidth = mayHaveBar ? max(Self.minimumNameWidth, leadingWidth / 2) : leadingWidth
         let labelWidth = min(label.count, maximumLabelWidth)
         var shortLabel = label
         if label.count > labelWidth {
             shortLabel = String(label.prefix(max(1, labelWidth - 1))) + (usesUnicode ? "…" : "~")
         }
         let barWidth = leadingWidth - shortLabel.count - 1
-        if let fraction, outcome == nil, barWidth >= Self.minimumBarWidth {
+        if mayHaveBar, let fraction, barWidth >= Self.minimumBarWidth {
             let bar = bar(fraction, width: barWidth, usesUnicode: usesUnicode, style: style)
             return "\(shortLabel) \(bar) \(shortFigures)"
         }
+        // Without a bar, spaces after the label move the figures to the right end of the line.
         return "\((shortLabel + " ").padded(to: leadingWidth + 1))\(shortFigures)"
     }
 

@@ -41,6 +41,7 @@ final class ProgressBoard: Sendable {
 
     /// Starts to show the rows, until `close()`.
     func begin() {
+        // The task ends when the board is closed or released.
         Task { [weak self] in
             while let self, !self.state.withLock({ $0.isClosed }) {
                 self.refresh()
@@ -49,7 +50,7 @@ final class ProgressBoard: Sendable {
         }
     }
 
-    /// Adds a row and returns its number.
+    /// Adds a row and returns its number, which is its index in `rows`. No row is ever removed.
     func add(_ name: String) -> Int {
         state.withLock { state in
             state.rows.append(Row(bar: ProgressBar(name: name), startTime: clock.now))
@@ -70,7 +71,7 @@ final class ProgressBoard: Sendable {
         state.withLock { $0.rows[number].readByteCount = readByteCount }
     }
 
-    /// Updates the rows that have a byte counter. The counters are called without the lock.
+    /// Updates the rows that have a byte counter. The counters are called without the lock, since they call the library.
     private func pollByteCounters() {
         let counters = state.withLock { $0.rows.map(\.readByteCount) }
         for (number, readByteCount) in counters.enumerated() {
@@ -79,13 +80,14 @@ final class ProgressBoard: Sendable {
         }
     }
 
-    /// Sets the outcome of a row and shows the row immediately.
+    /// Sets the outcome of a row and shows the row immediately. A row that has an outcome keeps it.
     func finish(_ number: Int, _ outcome: String) {
         pollByteCounters()
         let line = state.withLock { state -> TerminalText? in
             guard state.rows[number].bar.outcome == nil else { return nil }
             state.rows[number].bar.elapsed = (clock.now - state.rows[number].startTime) / .seconds(1)
             state.rows[number].bar.outcome = outcome
+            // On a terminal, `draw` shows the row among the others.
             return sink.isTerminal ? nil : state.rows[number].bar.plainLine
         }
         if let line { sink.say(line + "\n") }
@@ -95,6 +97,7 @@ final class ProgressBoard: Sendable {
     /// Stops drawing, and ends the last row's line, so that later output appears below the rows.
     func close() {
         drawing.withLock { _ in
+            // On a second call, the line has ended already: `isClosed` is read before it is set.
             let needsLineEnd = state.withLock { state in
                 defer { state.isClosed = true }
                 return state.drawnRows > 0 && !state.isClosed
@@ -110,6 +113,7 @@ final class ProgressBoard: Sendable {
         let now = clock.now
         let lines = state.withLock { state -> [TerminalText] in
             guard !state.isClosed else { return [] }
+            // The rows are first printed one interval after the first row was added.
             let start = state.rows.map(\.startTime).min() ?? now
             guard now - (state.lastPrintTime ?? start) >= Self.printInterval else { return [] }
             state.lastPrintTime = now

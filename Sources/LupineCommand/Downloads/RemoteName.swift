@@ -3,7 +3,7 @@
 internal import Foundation
 
 /// Makes file names for -O from a URL, and for -J from the name that a server suggests. The code compares Unicode scalars and not
-/// characters, since a `/` with a combining mark after it is another character.
+/// characters, since a `/` and a combining mark together are another character.
 enum RemoteName {
     /// The maximum length of a name in bytes: a file system allows 255, and the suffix of the resume record must fit.
     private static let maximumByteCount = 200
@@ -23,8 +23,8 @@ enum RemoteName {
 
     /// Returns the name as one path component, without characters that would control a terminal that lists the file.
     ///
-    /// The result never has the suffix of a resume record. With such a file, a server could make a later download combine parts
-    /// of two files.
+    /// The result never has the suffix of a resume record, the file that says of which version a partial file is. With a record
+    /// of its own, a server could make a resumed download combine parts of two versions.
     private static func sanitized(_ name: String) -> String {
         var result = String.UnicodeScalarView()
         var byteCount = 0

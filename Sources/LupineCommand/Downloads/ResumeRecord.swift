@@ -32,6 +32,7 @@ struct ResumeRecord: Hashable, Sendable {
         if coding == nil || !decodes {
             total = response.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
         }
+        // Decoded bytes have no coding.
         self.coding = decodes ? nil : coding
     }
 
@@ -50,6 +51,7 @@ struct ResumeRecord: Hashable, Sendable {
     /// Returns a strong validator: a strong ETag, or a `Last-Modified` that is at least one second before the response's `Date`
     /// (RFC 9110 §8.8.2.2), since a file may change twice within a second. Nil if the response has none.
     private static func validator(of response: HTTPURLResponse) -> String? {
+        // A weak ETag begins with `W/`, a strong one with a quote.
         if let tag = response.value(forHTTPHeaderField: "ETag") { return tag.hasPrefix("\"") ? tag : nil }
         guard let text = response.value(forHTTPHeaderField: "Last-Modified"), let modified = date(text),
             let created = response.value(forHTTPHeaderField: "Date").flatMap(date),
@@ -84,13 +86,17 @@ struct ResumeRecord: Hashable, Sendable {
         let lines = String(decoding: data, as: UTF8.self).split(
             separator: "\n", omittingEmptySubsequences: false
         ).map { $0.isEmpty ? nil : String($0) }
+        // Returns a line; nil if it is empty or missing.
         let line = { (number: Int) in number < lines.count ? lines[number] : nil }
         let record = ResumeRecord(validator: line(0), total: line(1).flatMap { Int64($0) }, coding: line(2))
+        // A record in which nothing is known is as good as none.
         return record == ResumeRecord() ? nil : record
     }
 
-    /// Writes the record of a file, and replaces an old one. If it cannot be written, the old one is removed.
+    /// Writes the record of a file, and replaces an old one. If the new record cannot be written, the old record is removed: it
+    /// describes other content.
     func write(for file: String) {
+        // A record in which nothing is known is not written.
         guard self != ResumeRecord() else { return Self.remove(file) }
         var lines = [validator ?? "", total.map { "\($0)" } ?? ""]
         if let coding { lines.append(coding) }

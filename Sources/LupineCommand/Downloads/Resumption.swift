@@ -24,7 +24,7 @@ struct Resumption: Sendable {
     let fields: [(name: String, value: String)]
     /// The resume record of the partial file; nil if there is none.
     private let record: ResumeRecord?
-    /// Whether the file has bytes after `offset`, which would be overwritten.
+    /// Whether the file has bytes after `offset`. They are lost when `FileSaver` opens the file to resume it.
     private let hasBytesAfterOffset: Bool
     /// The reason why no request is sent; nil if the file can be resumed or the download does not resume.
     private(set) var failure: CommandFailure?
@@ -33,6 +33,7 @@ struct Resumption: Sendable {
         _ plan: RequestPlan, _ invocation: Invocation, _ context: ProcessContext,
         _ destination: Invocation.Destination?
     ) {
+        // nil: the server has suggested no name. A download resumes only a file that the user or the URL has named.
         let path = destination.map {
             SaveLocation($0, nil, plan.url, context, in: invocation.outputFolder).path
         }
@@ -56,6 +57,7 @@ struct Resumption: Sendable {
         ]
         if let validator = record?.validator { fields.append(("If-Range", validator)) }
         self.fields = fields
+        // A file that does not exist is no device.
         let isDevice = attributes.map { $0[.type] as? FileAttributeType != .typeRegular } ?? false
         if size < offset, !isDevice {
             failure = Self.failure("there are \(size) bytes here, and \(offset) would have to be", advice: "")
@@ -90,7 +92,8 @@ struct Resumption: Sendable {
             if let mismatch = versionMismatch(response) { return .refuse(Self.failure(mismatch)) }
             return verdict(onPart: range, response, decodes)
         case 416 where range?.total == offset && (record?.total ?? offset) == offset:
-            // No bytes follow: the partial file is as long as the resource.
+            // No bytes follow: the partial file is as long as the resource, and as the total in the record, if known. Only a 206
+            // must have the ETag, so `requiresETag` is false here and below.
             if let mismatch = versionMismatch(response, requiresETag: false) {
                 return .refuse(Self.failure(mismatch))
             }
@@ -101,6 +104,7 @@ struct Resumption: Sendable {
                     "there are \(offset) bytes here, and the server has \(range?.total.map { "\($0)" } ?? "fewer"). It is another file"
                 ))
         case 200...299:
+            // The server sends the complete content: it has no ranges, or its version does not match `If-Range`.
             if let mismatch = versionMismatch(response, requiresETag: false) {
                 return .refuse(Self.failure(mismatch))
             }
@@ -124,8 +128,8 @@ struct Resumption: Sendable {
     }
 
     /// Returns a message if the response is of another version than the partial file; nil otherwise. With `requiresETag`, a
-    /// missing ETag counts as another version: a 206 must have the ETag of the complete resource, but not its date (RFC 9110
-    /// §15.3.7).
+    /// missing ETag counts as another version: a 206 must have the ETag of the complete resource, but need not have its
+    /// `Last-Modified` (RFC 9110 §15.3.7).
     private func versionMismatch(_ response: HTTPURLResponse, requiresETag: Bool = true) -> String? {
         guard let recorded = record?.validator else { return nil }
         let isETag = recorded.hasPrefix("\"")
@@ -161,6 +165,7 @@ struct Resumption: Sendable {
                 Self.failure("the server sent bytes \(offset) to \(end) of \(total), and not the rest"))
         }
         let coding = ResumeRecord.coding(of: response)
+        // Without a record, the coding of the partial file is unknown. With `--raw-encoding`, the part is then appended as it is.
         guard coding == record?.coding || (record == nil && !decodes) else {
             let recorded = record?.coding ?? "none"
             return .refuse(
@@ -171,6 +176,7 @@ struct Resumption: Sendable {
         // A transfer coding overrides Content-Length (RFC 9112 §6.3).
         let hasTransferCoding = response.value(forHTTPHeaderField: "Transfer-Encoding") != nil
         guard let length = response.value(forHTTPHeaderField: "Content-Length"), !hasTransferCoding else {
+            // Bytes after the offset are given up only for a part of known length.
             return hasBytesAfterOffset
                 ? .refuse(Self.failure("the server does not say how long the part is"))
                 : .resume(count: count, isFramed: false)

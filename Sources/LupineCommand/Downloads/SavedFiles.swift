@@ -9,6 +9,7 @@ final class SavedFiles: Sendable {
     /// Reserves a file for the URL with this index. Returns false if it is reserved for another URL.
     func reserve(_ file: OpenFile.Identity, for urlIndex: Int) -> Bool {
         owners.withLock { owners in
+            // A file that is not reserved yet becomes that of this URL.
             let owner = owners[file] ?? urlIndex
             owners[file] = owner
             return owner == urlIndex

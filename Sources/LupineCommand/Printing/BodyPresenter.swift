@@ -68,6 +68,7 @@ struct BodyPresenter {
                 phase = .skipping(byteCount: data.count)
             } else {
                 phase = initialPainter.map(Phase.painting) ?? .copying
+                // The call writes the data in the new phase.
                 try write(data)
             }
         case .copying:
@@ -97,7 +98,9 @@ struct BodyPresenter {
     /// Completes the output, at the end of the body.
     mutating func finish() throws {
         switch phase {
+        // There was no content.
         case .beginning: return
+        // Content that is not formatted gets a line feed only on a terminal, before the next prompt.
         case .copying: try writer.finish(addsLineFeed: sink.isTerminal)
         case .painting(var painter):
             try painter.finish(to: &writer)
@@ -111,12 +114,12 @@ struct BodyPresenter {
 
     /// Whether content is binary, judging by its first 4 KiB.
     ///
-    /// They are binary if they have a NUL. They are also binary if they are not UTF-8, apart from a character cut off at the end,
-    /// and more than one octet in 50 is a control character.
+    /// The content is binary if this part has a NUL. It is also binary if the part is not UTF-8, apart from a character cut off
+    /// at its end, and more than one octet in 50 of the part is a control character.
     static func isBinary(_ data: Data) -> Bool {
         let start = data.prefix(4096)
         if start.contains(0) { return true }
-        // At most three octets of a character are before the cut.
+        // The content is text if it is UTF-8 without the last octets: at most three octets of a character are before the cut.
         for partialCount in 0..<min(4, start.count + 1)
         where String(validating: start.dropLast(partialCount), as: UTF8.self) != nil {
             return false

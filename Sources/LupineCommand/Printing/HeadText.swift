@@ -33,7 +33,7 @@ struct HeadText: Sendable {
 
     /// Formats the status line of a response.
     private func statusLine(_ version: String, _ code: Int, _ reason: String) -> TerminalText {
-        // HTTP/2 has no reason phrase (RFC 9113 §8.3.2); the library has added one.
+        // HTTP/2 has no reason phrase (RFC 9113 §8.3.2): the library has added `reason`, and it is not shown.
         let status = "\(code)" + (reason.isEmpty || version == "HTTP/2" ? "" : " \(reason)")
         return "\(style.paint(version, .faint)) \(style.paint(status, Style.ink(status: code)))"
     }

@@ -46,6 +46,7 @@ struct JSONPainter: Sendable {
         // The octet ends the current scalar, if there is one.
         try finish(to: &writer)
         switch octetClass {
+        // The stored blanks stay.
         case .blank: return try storeBlank(octet, &writer)
         case .invalid:
             isInvalid = true

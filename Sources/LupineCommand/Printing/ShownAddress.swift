@@ -4,7 +4,7 @@ internal import Foundation
 
 /// Makes addresses printable: removes query, fragment, user name and password, which may be secrets.
 ///
-/// The code compares Unicode scalars and not characters, since an `@` with a combining mark after it is another character.
+/// The code compares Unicode scalars and not characters, since an `@` and a combining mark together are another character.
 enum ShownAddress {
     /// Returns a URL without the parts that may be secrets.
     static func text(_ url: URL) -> String { text(url.absoluteString) }

@@ -20,6 +20,7 @@ enum CertificateReport {
             for (index, certificate) in certificates.enumerated() {
                 text += description(of: certificate, index, style, now)
             }
+            // The first certificate is the server's own; its key is the one to pin.
             if let pin = certificates.first?.af.publicKey?.pin { text += "  to pin it: --pin \(pin)\n" }
         }
         return text

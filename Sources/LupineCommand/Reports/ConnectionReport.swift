@@ -30,7 +30,7 @@ enum ConnectionReport {
 
     /// Returns the name of a TLS version.
     static func name(_ version: tls_protocol_version_t) -> String {
-        // The values are those of the TLS protocol (RFC 8446 §4.2.1).
+        // The raw value is the version number that the TLS protocol uses (RFC 8446 §4.2.1).
         switch version.rawValue {
         case 0x0304: "TLS 1.3"
         case 0x0303: "TLS 1.2"

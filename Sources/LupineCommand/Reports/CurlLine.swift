@@ -35,6 +35,7 @@ struct CurlLine: Sendable {
         words += Self.connectionOptions(invocation)
         words += Self.certificateOptions(invocation, context)
         words += Self.savingOptions(invocation)
+        // The redirects of an http URL may lead to http again.
         if invocation.refusesDowngrade, plan.url.scheme == "https" { words += ["--proto-redir", "=https"] }
         let (bodyOptions, note) = Self.bodyOptions(plan.body)
         words += bodyOptions
@@ -65,7 +66,7 @@ struct CurlLine: Sendable {
         return plan.method == curlMethod ? [] : ["-X", plan.method]
     }
 
-    /// Returns the options for the header fields of the plan, and for curl's own fields that it omits.
+    /// Returns the options for the header fields of the plan, and for curl's own fields that the plan omits.
     private static func fieldOptions(_ plan: RequestPlan, _ invocation: Invocation) -> [String] {
         var words: [String] = []
         for (name, value) in plan.headers {
@@ -97,6 +98,7 @@ struct CurlLine: Sendable {
         switch body {
         case .none: return ([], "")
         case .data(let data):
+            // `-d` takes text that begins with `@` for a file name.
             if let body = String(validating: data, as: UTF8.self), !data.contains(0) {
                 return ([data.first == UInt8(ascii: "@") ? "--data-raw" : "-d", body], "")
             }
@@ -153,7 +155,7 @@ struct CurlLine: Sendable {
         return words
     }
 
-    /// Returns the options for the certificates of both sides.
+    /// Returns the options for the roots, the pins and the client certificate.
     private static func certificateOptions(_ invocation: Invocation, _ context: ProcessContext) -> [String] {
         var words: [String] = []
         words.add("--cacert", invocation.authoritiesFile)
@@ -206,11 +208,12 @@ struct CurlLine: Sendable {
         return text
     }
 
-    /// Returns a proxy's URL with its password hidden. The code compares Unicode scalars and not characters, since an `@` with a
-    /// combining mark after it is another character.
+    /// Returns a proxy's URL with its password hidden. The code compares Unicode scalars and not characters, since an `@` and a
+    /// combining mark together are another character.
     private static func hidingPassword(_ proxy: String) -> String {
         let scalars = proxy.unicodeScalars
         let authorityStart = proxy.range(of: "://", options: .literal)?.upperBound ?? scalars.startIndex
+        // Without an `@` or a colon before it, there is no password.
         guard let at = scalars[authorityStart...].lastIndex(of: "@"),
             let colon = scalars[authorityStart..<at].firstIndex(of: ":")
         else { return proxy }

@@ -70,7 +70,7 @@ struct Waterfall: Sendable {
     /// letters.
     func text(columns: Int, unicode usesUnicode: Bool, style: Style) -> TerminalText {
         guard !rows.isEmpty else { return "Nothing was measured: no request was sent.\n" }
-        // The columns of the bars, which begin after the names of the phases.
+        // The columns of the bars and their times, which are after the names of the phases.
         let width = max(10, min(columns, 120) - 14)
         let isNarrow = columns < 60
         var lines: [TerminalText] = []
@@ -80,7 +80,7 @@ struct Waterfall: Sendable {
             let reused = row.isReused ? ", connection used again" : ""
             let remote = row.remote.map { " (\($0)\(reused))" } ?? ""
             let address = TerminalFilter.line("\(row.method) \(row.url)")
-            // The address is between the status and `remote`.
+            // The address is between the status, which has three digits, and `remote`. A space and the last column stay empty.
             let statusAndMargins = 5
             let addressWidth = max(10, columns - statusAndMargins - (isNarrow ? 0 : remote.count))
             var shortAddress = address
@@ -100,6 +100,7 @@ struct Waterfall: Sendable {
                     let margin = String(repeating: " ", count: start)
                     lines.append("\(label) \(margin)\(style.paint(bar, Self.ink(span.phase))) \(time)")
                 } else {
+                    // There is no room for the time after the bar.
                     let field = timeBeforeBar(bar, start, time, span.phase, style)
                     lines.append("\(label) \(field)")
                 }
@@ -109,11 +110,12 @@ struct Waterfall: Sendable {
         return lines.joined("\n") + "\n"
     }
 
-    /// Returns a bar that starts in this column, with the time before it, since there is no room after it.
+    /// Returns a bar that starts in this column, with the time before it. Without room there, returns only the bar.
     private func timeBeforeBar(
         _ bar: String, _ start: Int, _ time: String, _ phase: Phase, _ style: Style
     ) -> TerminalText {
         let paintedBar = style.paint(bar, Self.ink(phase))
+        // There is no room for the time here either: the bar is drawn alone, from the first column on.
         guard start > time.count else { return paintedBar }
         return "\(String(repeating: " ", count: start - time.count - 1))\(time) \(paintedBar)"
     }
@@ -173,11 +175,13 @@ extension Waterfall.Row {
             return metrics.remotePort.map { "\(name):\($0)" } ?? name
         }
         var spans: [(phase: Waterfall.Phase, start: Double, end: Double)] = []
+        // Adds a phase, if the transaction had it.
         func add(_ phase: Waterfall.Phase, _ phaseStart: Date?, _ phaseEnd: Date?) {
             guard let start = time(phaseStart), let end = time(phaseEnd) else { return }
             spans.append((phase, start, max(start, end)))
         }
         add(.lookUp, metrics.domainLookupStartDate, metrics.domainLookupEndDate)
+        // With TLS, `connectEndDate` is the end of the handshake, and connecting ends where the handshake starts.
         add(.connect, metrics.connectStartDate, metrics.secureConnectionStartDate ?? metrics.connectEndDate)
         add(.tls, metrics.secureConnectionStartDate, metrics.secureConnectionEndDate)
         add(.send, metrics.requestStartDate, metrics.requestEndDate)

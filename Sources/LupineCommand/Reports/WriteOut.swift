@@ -13,7 +13,7 @@ struct WriteOut: Sendable {
     /// with unknown names are removed, as in curl.
     func text(_ format: String) -> TerminalText {
         var text = TerminalText()
-        // The literal text since the last value.
+        // The literal text since the last value, which is not in `text` yet.
         var literal = ""
         func appendValue(_ value: String) {
             text += TerminalText(trusted: literal) + "\(value)"
@@ -73,6 +73,7 @@ struct WriteOut: Sendable {
         case "size_request": return "\(transactions.map(\.countOfRequestHeaderBytesSent).reduce(0, +))"
         case "num_redirects": return "\(report.redirectCount)"
         case "num_connects":
+            // A transaction without a remote address has not connected.
             return "\(transactions.filter { !$0.isReusedConnection && $0.remoteAddress != nil }.count)"
         case "num_headers": return "\(report.response?.lupine.fields.count ?? 0)"
         case "redirect_url":
@@ -105,6 +106,7 @@ struct WriteOut: Sendable {
         switch name {
         case "time_namelookup": seconds = secondsSinceStart(lastTransaction?.domainLookupEndDate)
         case "time_connect":
+            // With TLS, `connectEndDate` is the end of the handshake.
             seconds = secondsSinceStart(
                 lastTransaction?.secureConnectionStartDate ?? lastTransaction?.connectEndDate)
         case "time_appconnect": seconds = secondsSinceStart(lastTransaction?.secureConnectionEndDate)

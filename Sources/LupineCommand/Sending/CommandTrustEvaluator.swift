@@ -15,6 +15,7 @@ final class CommandTrustEvaluator: ServerTrustEvaluating {
         self.isInsecure = isInsecure
         self.recordsChains = recordsChains
         do {
+            // With `-k`, the pin evaluator checks only the pins.
             pinEvaluator =
                 pins.isEmpty
                 ? nil
@@ -28,6 +29,7 @@ final class CommandTrustEvaluator: ServerTrustEvaluating {
 
     func evaluate(_ trust: SecTrust, forHost host: String) throws {
         if recordsChains { recordedTrusts.withLock { $0.append((host, trust)) } }
+        // Unless `-k` is given, the pin evaluator also validates the chain and the host.
         if let pinEvaluator { return try pinEvaluator.evaluate(trust, forHost: host) }
         if isInsecure { return }
         try trust.af.performDefaultValidation(forHost: host)
@@ -56,6 +58,7 @@ final class AllHostsTrustManager: ServerTrustManager, @unchecked Sendable {
 
     init(_ evaluator: CommandTrustEvaluator) {
         self.evaluator = evaluator
+        // The table stays empty, since the method below is overridden.
         super.init(allHostsMustBeEvaluated: false, evaluators: [:])
     }
 

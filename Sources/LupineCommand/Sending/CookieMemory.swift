@@ -3,10 +3,10 @@
 internal import Foundation
 internal import Lupine
 
-/// The cookies and header fields that outlive a request, and the files that store them: those of `-b FILE`, `-c FILE` and
+/// The cookies and header fields that outlive a request, and the files that store them: the files of `-b FILE`, `-c FILE` and
 /// `--session NAME`. Without any of these options nothing is kept, as with curl.
 ///
-/// A session (`--session`) keeps separate cookies and fields for each origin, and a request gets only those of its URL's origin.
+/// A session (`--session`) keeps separate cookies and fields for each origin, and a request gets only what its URL's origin has.
 struct CookieMemory: Sendable {
     /// What a session keeps for one origin.
     private struct OriginMemory: Sendable {
@@ -36,11 +36,13 @@ struct CookieMemory: Sendable {
         self.store = store
         var memories: [SessionOrigin: OriginMemory] = [:]
         for typedURL in invocation.urls {
+            // Only a URL of HTTP or of a web socket has an origin. URLs of one origin share what the session keeps.
             guard let store,
                 let origin = SessionOrigin(try Address(typedURL, scheme: invocation.defaultScheme).url()),
                 memories[origin] == nil,
                 let storage = Self.emptyStorage()
             else { continue }
+            // The closure prints a warning: the session was in a file of the old format.
             let session = try store.session(for: origin) { text in
                 if !invocation.isSilent { context.errors.say(text) }
             }
@@ -132,10 +134,14 @@ struct CookieMemory: Sendable {
 
     /// Returns the cookies of a storage that are saved, and whether the storage has cookies of untrusted servers.
     ///
-    /// Three kinds of cookies are not saved: those of servers whose certificate was not checked, those of the command line, and
-    /// those that are restricted to ports, which the file formats cannot express.
+    /// Three kinds of cookies are not saved:
+    ///
+    /// - cookies of servers whose certificate was not checked
+    /// - cookies of the command line
+    /// - cookies that are restricted to ports, which the file formats cannot express
     private func savedCookies(in storage: HTTPCookieStorage) -> (cookies: [HTTPCookie], hasUntrusted: Bool) {
         let all = storage.cookies ?? []
+        // Without `-k`, every server was checked.
         let trusted = all.filter { !invocation.isInsecure || Self.isTrusted($0, in: storage) }
         let cookies = trusted.compactMap { cookie in
             guard let entry = commandLineCookies.first(where: { $0.cookie === cookie }) else {
@@ -154,7 +160,9 @@ struct CookieMemory: Sendable {
         components.scheme = "https"
         let host = cookie.domain.hasPrefix(".") ? String(cookie.domain.dropFirst()) : cookie.domain
         components.host = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+        // The storage returns the cookie for any of its ports; nil if the cookie has no list of ports.
         components.port = cookie.portList?.first?.intValue
+        // The storage compares a cookie's path with the path of the request line, so the path is not encoded again.
         guard let rootURL = components.url, let url = URL(string: rootURL.absoluteString + cookie.path) else {
             return false
         }
@@ -163,6 +171,7 @@ struct CookieMemory: Sendable {
 
     /// Writes the cookie jar and the session, as far as the options ask for them.
     func save() throws {
+        // With `--session-read-only`, the session is used and not written.
         let store = invocation.savesSession ? store : nil
         let savesCookies = invocation.cookieJar != nil || store != nil
         let cookieSets = savesCookies ? storages.map(savedCookies) : []
@@ -174,6 +183,7 @@ struct CookieMemory: Sendable {
         if let jar = invocation.cookieJar {
             let text = NetscapeCookieFile.text(cookieSets.flatMap(\.cookies))
             if jar == "-" {
+                // `lines:` keeps the line ends of text that is filtered for a terminal.
                 try context.output.print("\(lines: text)")
             } else {
                 do { try PrivateFile.write(Data(text.utf8), to: context.path(jar)) } catch {

@@ -6,9 +6,10 @@ internal import Lupine
 // The end of a fetch: its failure, the last changes to its file, and its report.
 
 extension Fetch {
-    /// Returns the failure of an attempt. Returns nil if the attempt succeeded, and if its verdict ends or repeats the fetch
-    /// without a failure.
+    /// Returns the failure of an attempt; nil if the attempt succeeded. With the verdicts `complete`, `unchanged` and `retry` the
+    /// request was cancelled on purpose, so that its error is no failure.
     func failure(of completion: DataStreamRequest.Completion, _ verdict: Verdict) -> CommandFailure? {
+        // The request was cancelled after this failure, so `completion.error` does not name the cause.
         if case .refused(let failure) = verdict { return failure }
         if context.interruption.hasOccurred { return interruptedFailure }
         switch verdict {
@@ -27,6 +28,7 @@ extension Fetch {
     func finish(_ failure: CommandFailure?) -> FetchReport {
         state.withLock { state in
             var failure = failure
+            // `FileSaver` throws a `CommandFailure`. Any other error comes from a write to the standard output.
             do {
                 if failure == nil {
                     try state.presenter?.finish()
@@ -46,12 +48,14 @@ extension Fetch {
                     failure = error as? CommandFailure ?? Self.outputFailure(error)
                 }
             }
-            // An error page, or a part of one, is not the requested content and is not worth resuming.
+            // An error page, or a part of one, is not the requested content and is not worth resuming. Without a response, as for
+            // a file URL, there is no error page.
             let isError = (state.report.response?.statusCode ?? 200) >= 400
             if let saver = state.saver {
                 if failure == nil { ResumeRecord.remove(saver.path) }
                 // A failure to resume (`.resume`) would only occur again.
                 let canResumeAfterFailure = failure != nil && failure?.code != .resume
+                // `writtenByteCount` does not include the bytes that the file had before.
                 let hasBytes = offset + saver.writtenByteCount > 0
                 let savesPlainContent =
                     saver.isRegular && !invocation.savesHead && invocation.range == nil
@@ -84,9 +88,11 @@ extension Fetch {
         try? FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: saver.path)
     }
 
-    /// Removes the resume record of a complete file. Warns if the server has nothing newer than a file that is partial.
+    /// Handles the resume record of a file to which nothing was written: removes it if the file is already complete. If the
+    /// server has nothing newer than the file, and the file is partial, prints a warning.
     private func updateResumeRecord(_ verdict: Verdict) {
         guard let destination else { return }
+        // nil: these verdicts concern the existing file, whatever name the server suggests.
         let location = SaveLocation(destination, nil, plan.url, context, in: invocation.outputFolder)
         switch verdict {
         case .complete: ResumeRecord.remove(location.path)

@@ -30,10 +30,12 @@ extension Fetch {
             // An earlier attempt has started the file.
             try state.saver?.restart()
         } else {
+            // A file whose name the server chooses (`mustBeNew`) never replaces an existing one. `FileSaver` also throws if
+            // `files` has reserved the file for another URL.
             let saver = try FileSaver(
                 path: location.path, shownName: location.name, offset: offset,
                 expectedByteCount: state.remainder?.count, mustBeNew: isServerNamed, in: files, for: urlIndex)
-            // An earlier attempt may have saved to another name. Its file is discarded last, so that it stays if opening fails.
+            // An earlier attempt may have saved to another name. Its file is discarded last, and stays if opening fails.
             state.saver?.discard()
             state.saver = saver
         }
@@ -54,7 +56,7 @@ extension Fetch {
         }
     }
 
-    /// Writes the resume record of a new file. A file that begins with a head gets none: it cannot be resumed.
+    /// Writes the resume record of a new file. A file that begins with a head cannot be resumed and gets no record.
     private func saveResumeRecord(_ path: String, _ response: HTTPURLResponse) {
         let record = invocation.savesHead ? nil : ResumeRecord(response, decodes: !invocation.keepsEncoding)
         if let record { record.write(for: path) } else { ResumeRecord.remove(path) }
@@ -106,12 +108,13 @@ extension Fetch {
 
     // MARK: content that the transport writes into the file
 
-    /// Returns the regular file into which the transport may write the content directly; nil if there is none, so that `receive`
-    /// gets the content.
+    /// Returns the regular file into which the transport may write the content directly, and records that the transport does so.
+    /// Returns nil if `receive` must get the content.
     func directFile() -> FileHandle? {
         let (file, row, stream) = state.withLock {
             state -> (file: FileHandle?, row: Int?, stream: DataStreamRequest?) in
-            // Excess bytes of an unframed remainder, and of a limited file, are noticed only by `receive`.
+            // Only `receive` notices too many bytes: those after an unframed remainder, and those beyond `--max-filesize`. The
+            // remainder is nil unless a download is resumed.
             guard case .accepted = state.verdict, let saver = state.saver, saver.isRegular,
                 state.remainder?.isFramed != false, invocation.maximumFileSize == nil
             else { return (nil, nil, nil) }
@@ -140,12 +143,14 @@ extension Fetch {
     /// Shows the progress of the upload, until the response arrives and its download is shown instead.
     func updateUploadProgress(_ count: Int64, of total: Int64) {
         let row = state.withLock { state in
+            // The saver and the presenter are nil until a response is accepted.
             let showsUpload = state.saver == nil && state.presenter == nil
             return showsUpload ? state.rowNumber : nil
         }
         guard let row else { return }
         board?.update(row) {
             $0.count = count
+            // The total is not positive if the length of the body is unknown.
             $0.total = total > 0 ? total : nil
         }
     }

@@ -6,8 +6,8 @@ internal import Lupine
 // The verdict on a response, made when its head arrives, and the output of the head.
 
 extension Fetch {
-    /// Decides what happens with a response, when its head arrives. Returns whether its body is to be received. Blocks until the
-    /// heads that were sent and received before are printed.
+    /// Decides what happens with a response, when its head arrives. Returns whether its body is to be received. Blocks until all
+    /// earlier heads are printed, so that the body does not precede them.
     func receiveHead(_ response: HTTPURLResponse) -> Bool {
         if wireReporter != nil { WireReporter.blockUntilEventsAreReported(of: session) }
         do {
@@ -31,6 +31,7 @@ extension Fetch {
         }
         let status = response.statusCode
         let isFailure = invocation.failsOnErrorStatus && status >= 400
+        // The delay is nil if the retry would start too late: then this response is treated like any other.
         if canSendBodyAgain, state.schedule.allowsRetry(after: status, isFailure: isFailure),
             let delay = state.retryDelay(retryAfter: RetrySchedule.retryAfter(response))
         {
@@ -42,6 +43,7 @@ extension Fetch {
             state.verdict = .refused(statusFailure(response))
             return false
         }
+        // Only a request with a condition expects a 304.
         if status == 304, invocation.timeCondition != nil || invocation.etagCompareFile != nil {
             try printHead(response, &state)
             state.verdict = .unchanged
@@ -67,6 +69,7 @@ extension Fetch {
             }
         }
         state.verdict = .accepted
+        // The destination is opened first: with `-i -o FILE`, the head is written into the file.
         try openDestination(for: response, &state)
         try printHead(response, &state)
         return true
@@ -94,12 +97,14 @@ extension Fetch {
 
     /// Prints or saves the head of a response, as far as the options ask for it and `WireReporter` has not printed it.
     func printHead(_ response: HTTPURLResponse, _ state: inout State) throws {
+        // The file of `-D` gets the head in any case.
         try reporter.appendToHeadFile(response)
         guard output.parts.contains(.responseHead), !output.printsHeadsOnArrival else { return }
         let text = reporter.headText(response)
         if state.saver != nil, invocation.savesHead {
             try state.saver?.write(Data(text.plain.utf8))
         } else if state.saver == nil || invocation.printedParts != nil {
+            // The head of a saved body is printed only if --print asks for it.
             try context.output.print(text)
         }
     }

@@ -55,7 +55,8 @@ final class Fetch: Sendable {
         /// The time at which the first attempt started.
         var startTime = ContinuousClock.now
 
-        /// Returns the seconds to wait before another attempt; nil if it would start after the limit of `--retry-max-time`.
+        /// Returns the seconds to wait before another attempt; nil if that attempt would start after the limit of
+        /// `--retry-max-time`.
         ///
         /// - Parameter retryAfter: The seconds of the response's `Retry-After`, if it has any.
         func retryDelay(retryAfter: Double?) -> Double? {
@@ -130,21 +131,22 @@ final class Fetch: Sendable {
             }
             let failure = failure(of: completion, verdict)
             // The seconds until the next attempt; nil if this attempt was the last.
-            var retryDelay: Double?
+            var nextDelay: Double?
             if case .retry(let delay) = verdict {
-                retryDelay = delay
+                nextDelay = delay
             } else if let failure, report.receivedByteCount == 0, schedule.allowsRetry(after: failure),
                 canSendBodyAgain || !Self.hasSentRequest(completion)
             {
-                retryDelay = state.withLock { $0.retryDelay(retryAfter: nil) }
+                // nil: only a response with the verdict `retry` may prolong the delay by its `Retry-After`.
+                nextDelay = state.withLock { $0.retryDelay(retryAfter: nil) }
             }
-            guard let retryDelay, !context.interruption.hasOccurred else { return finish(failure) }
+            guard let nextDelay, !context.interruption.hasOccurred else { return finish(failure) }
             state.withLock { $0.schedule.advance() }
             // `schedule` is a copy from before `advance`, and still counts this retry.
             reporter.printRetry(
-                after: retryDelay, of: failure, completion.response,
+                after: nextDelay, of: failure, completion.response,
                 retriesLeft: schedule.retriesLeft - 1)
-            await context.interruption.wait(atMostSeconds: retryDelay)
+            await context.interruption.wait(atMostSeconds: nextDelay)
             if context.interruption.hasOccurred { return finish(interruptedFailure) }
         }
     }
@@ -156,7 +158,8 @@ final class Fetch: Sendable {
         return true
     }
 
-    /// Whether the attempt began to send the request, and so may have read the body.
+    /// Whether the attempt began to send the request, and so may have read the body. Without metrics this
+    /// is unknown, and the result is true.
     private static func hasSentRequest(_ completion: DataStreamRequest.Completion) -> Bool {
         completion.metrics?.transactionMetrics.contains { $0.requestStartDate != nil } ?? true
     }
@@ -178,6 +181,7 @@ final class Fetch: Sendable {
 
     /// Sends the request once, and returns when its stream has completed.
     private func attempt() async -> DataStreamRequest.Completion {
+        // An error that `receive` throws cancels the request.
         let stream = session.streamRequest(plan.request, automaticallyCancelOnStreamError: true)
         if let credentials = plan.credentials, plan.usesDigest {
             stream.authenticate(
@@ -195,13 +199,15 @@ final class Fetch: Sendable {
                 wireReporter.assign(task.taskIdentifier, of: session, to: reporter)
             }
         }
+        // A long file is not part of `plan.request`: it is read while it is sent.
         if let file = plan.bodyFile { stream.sendContent(of: file) }
         state.withLock { $0.stream = stream }
         defer { release(stream) }
+        // The library calls the closure after `receiveHead` has accepted the response. With nil, `receive` gets the content.
         stream.saveContent { _ in self.directFile() }
         // After an interruption, the stream completes with an error.
-        let listener = context.interruption.addListener { stream.cancel() }
-        defer { context.interruption.remove(listener) }
+        let listenerNumber = context.interruption.addListener { stream.cancel() }
+        defer { context.interruption.remove(listenerNumber) }
         let completion = await withCheckedContinuation { continuation in
             stream.onHTTPResponse(on: queue) { response, completionHandler in
                 completionHandler(self.receiveHead(response) ? .allow : .cancel)
@@ -214,6 +220,7 @@ final class Fetch: Sendable {
             }
         }
         if let wireReporter {
+            // The removal takes effect on the observers' thread, after all events so far have been reported.
             if let task = stream.task { wireReporter.removeReporter(of: task.taskIdentifier, of: session) }
             await WireReporter.suspendUntilEventsAreReported(of: session)
         }
@@ -230,10 +237,10 @@ final class Fetch: Sendable {
     /// Returns whether a redirect is followed, and prints its head if the options ask for it. The library calls this method on
     /// the session's root queue.
     func allowRedirect(_ task: URLSessionTask, _ response: HTTPURLResponse, to request: URLRequest) -> Bool {
-        guard state.withLock({ $0.redirects.allowRedirect(from: plan.url, to: request.url) }) else {
-            return false
-        }
+        let isAllowed = state.withLock { $0.redirects.allowRedirect(from: plan.url, to: request.url) }
+        guard isAllowed else { return false }
         if let wireReporter {
+            // The assignment at the task's creation may still wait in `queue`. A second one does no harm.
             wireReporter.assign(task.taskIdentifier, of: session, to: reporter)
             WireReporter.blockUntilEventsAreReported(of: session)
         }

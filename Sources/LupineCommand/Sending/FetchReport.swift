@@ -19,7 +19,7 @@ struct FetchReport: Sendable {
     var receivedByteCount: Int64 = 0
     /// The number of redirects that were followed.
     var redirectCount = 0
-    /// Whether an interrupted download can be resumed.
+    /// Whether the download has failed and can be resumed.
     var isResumable = false
 
     /// The exit code for this result.

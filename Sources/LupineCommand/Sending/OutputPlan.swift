@@ -37,12 +37,14 @@ struct OutputPlan: Sendable {
         } else {
             parts = .responseBody
         }
+        // With `-i -o FILE`, `Fetch` writes the response head into the file.
         printsHeadsOnArrival =
             parts.isSuperset(of: [.requestHead, .responseHead]) && !(savesContent && invocation.savesHead)
         showsRedirectHeads =
             invocation.includesHead || invocation.asksForHead || invocation.showsRedirectHeads
         // The content is formatted on a terminal and with --color=always, unless --pretty says otherwise.
         let pretty = invocation.pretty ?? (isTerminal || invocation.color == .always ? .all : .none)
+        // While content streams (-N), a JSON value stays on one line, unless --pretty=format is given on a terminal.
         switch (pretty, invocation.streamsContent) {
         case (.none, _): manner = .verbatim
         case (let pretty, true): manner = .lines(breaksLines: pretty == .format && isTerminal)

@@ -24,7 +24,7 @@ struct RedirectAllowance {
         redirectProtocols = invocation.redirectProtocols
     }
 
-    /// Returns whether the next redirect is followed, and counts it. With `-L`, sets `failure` if it is not allowed.
+    /// Returns whether the next redirect is followed, and counts it. With `-L`, sets `failure` if the redirect is not allowed.
     mutating func allowRedirect(from url: URL, to target: URL?) -> Bool {
         guard followsRedirects else { return false }
         if let target, !protocols.contains(target.scheme) || !redirectProtocols.contains(target.scheme) {

@@ -50,6 +50,7 @@ struct RetrySchedule: Sendable {
         switch failure.code {
         case .timeout, .lost: return true
         case .connect: return retriesAll || retriesRefused
+        // The cause of these failures would still be there at another attempt.
         case .interrupted, .write, .read, .usage, .malformedURL, .tooLarge: return false
         default: return retriesAll
         }
@@ -58,7 +59,7 @@ struct RetrySchedule: Sendable {
     /// Returns the delay before the next attempt; nil if that attempt would start after the limit of --retry-max-time.
     ///
     /// - Parameters:
-    ///   - retryAfter: The delay that the server's Retry-After asks for. It is used if it is longer than the schedule's own.
+    ///   - retryAfter: The delay that the server's Retry-After asks for. A shorter delay than the schedule's own is ignored.
     ///   - elapsed: The time since the start of the first attempt.
     func retryDelay(retryAfter: Double?, elapsed: Double) -> Double? {
         let delay = min(max(fixedDelay ?? exponentialDelay, retryAfter ?? 0), Self.longestWait)

@@ -30,6 +30,7 @@ struct SessionMaker {
         configuration.lupine.sensitiveFields.formUnion(plan.originBoundFields)
         return Session(
             configuration: configuration,
+            // With --anyauth (`.any`), a Basic challenge is answered too.
             delegate: ChallengeDelegate(
                 allowsOnlyDigest: plan.usesDigest && invocation.authType != .any),
             rootQueue: DispatchQueue(label: "lupine.command"),
@@ -41,6 +42,7 @@ struct SessionMaker {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
+        // As with curl, only --connect-timeout and --max-time limit a request.
         configuration.timeoutIntervalForRequest = .infinity
         configuration.timeoutIntervalForResource = invocation.maximumTime ?? .infinity
         var options = configuration.lupine
@@ -53,6 +55,7 @@ struct SessionMaker {
             case .http2: .http2
             }
         options.unixSocketPath = invocation.unixSocket.map(context.path)
+        // Without --interface, the unspecified address of a family restricts connections to this family (-4, -6).
         options.localBinding =
             invocation.interface ?? invocation.addressFamily.map { $0 == .ipv4 ? "0.0.0.0" : "::" }
         options.connectTimeout = invocation.connectTimeout.map { .seconds($0) }
@@ -80,6 +83,7 @@ struct SessionMaker {
                 $0.key.lowercased().hasSuffix("_proxy") && $0.key != "HTTP_PROXY"
             }
             if let hosts = invocation.noProxy { proxies["no_proxy"] = hosts }
+            // The options for single schemes take precedence (`$1`), here and below.
             return proxies.merging(invocation.schemeProxies) { $1 }
         }
         var proxies = [
@@ -117,15 +121,20 @@ struct SessionMaker {
             }
         }
         // The targets of redirects are unknown here, so overrides are made for the URLs of the command line and for the default
-        // ports. A rule without a host is an override for the host `*`; these are the ports that already have one.
+        // ports. A rule without a host becomes an override for the host `*`.
+        //
+        // The ports that already have an override for the host `*`:
         var portsOfAllHosts: Set<UInt16> = []
         for rule in invocation.connectToRules {
             let targets = urls.map { url in
                 let defaultPort: UInt16 = ["https", "wss"].contains(url.scheme?.lowercased()) ? 443 : 80
                 let port = rule.port ?? url.port.flatMap { UInt16(exactly: $0) } ?? defaultPort
+                // A rule without a host applies to the host of each URL.
                 return (host: rule.host ?? url.host ?? "", port: port)
             }
+            // A rule without a port applies to the ports of the URLs and to the default ports.
             let ports = rule.port.map { [$0] } ?? Set(targets.map(\.port) + [80, 443]).sorted()
+            // Redirects may lead to the host of the rule, even if no URL has it.
             let redirectTargets = rule.host.map { host in ports.map { (host: host, port: $0) } } ?? []
             for (host, port) in targets + redirectTargets where !portsOfAllHosts.contains(port) {
                 // An earlier rule takes precedence over later ones, and --resolve over all rules.
@@ -133,6 +142,7 @@ struct SessionMaker {
                 guard overrides[key] == nil else { continue }
                 overrides[key] = try addresses(rule.newHost ?? host, rule.newPort ?? port)
             }
+            // A rule that only changes the port cannot be an override for `*`: an override consists of addresses.
             guard rule.host == nil, let newHost = rule.newHost, !mayUseProxy else { continue }
             for port in ports where portsOfAllHosts.insert(port).inserted {
                 let key = URLSessionConfiguration.LupineOptions.HostAndPort(host: "*", port: port)
@@ -143,7 +153,7 @@ struct SessionMaker {
         return overrides
     }
 
-    /// Whether a proxy may be used. If so, no override for the host `*` is made: it would also replace the proxy's own address.
+    /// Whether a proxy may be used. An override for the host `*` would also replace the proxy's own address.
     private var mayUseProxy: Bool {
         (proxies ?? context.environment).contains { name, value in
             let name = name.lowercased()
@@ -151,7 +161,7 @@ struct SessionMaker {
         }
     }
 
-    /// Returns the addresses of a host that --connect-to names. Blocks while it resolves the name.
+    /// Returns the addresses of a host that --connect-to names. Blocks while the name is resolved.
     private func addresses(_ host: String, _ port: UInt16) throws -> [SocketAddress] {
         if let address = SocketAddress(literal: host, port: port) { return [address] }
         let resolved = Host(name: host).addresses.compactMap { SocketAddress(literal: $0, port: port) }

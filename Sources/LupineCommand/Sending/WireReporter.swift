@@ -43,7 +43,7 @@ final class WireReporter: TransferObserver {
 
     init(_ defaultReporter: FetchReporter? = nil) { self.defaultReporter = defaultReporter }
 
-    /// Assigns a reporter to a task, and reports the task's earlier events to it.
+    /// Assigns a reporter to a task, in place of an earlier one, and reports the task's earlier events to it.
     func assign(_ task: Int, of session: Session, to reporter: FetchReporter) {
         // The closure runs on the observers' thread, after the events so far.
         session.session.whenObserversHaveHeard {
@@ -57,6 +57,7 @@ final class WireReporter: TransferObserver {
 
     /// Removes a task's reporter, once the task is complete.
     func removeReporter(of task: Int, of session: Session) {
+        // The closure runs on the observers' thread, after the events so far.
         session.session.whenObserversHaveHeard {
             self.state.withLock { state in
                 state.reporters[task] = nil
@@ -65,7 +66,8 @@ final class WireReporter: TransferObserver {
         }
     }
 
-    /// Blocks until all events of the session so far have been reported. Must not be called on the observers' thread.
+    /// Blocks until all events of the session so far have been reported. Must not be called on the observers' thread, which would
+    /// wait for itself.
     static func blockUntilEventsAreReported(of session: Session) {
         let semaphore = DispatchSemaphore(value: 0)
         session.session.whenObserversHaveHeard { semaphore.signal() }
@@ -83,10 +85,12 @@ final class WireReporter: TransferObserver {
 
     func transfer(_ id: TransferID, didStart start: TransferStart) {
         guard let task = start.taskIdentifier else { return }
+        // A length of nil stands for content of unknown length.
         state.withLock { $0.transfers[id] = (task, start.contentLength != 0) }
     }
 
     func transfer(_ id: TransferID, didLease lease: TransferLease) {
+        // The octets of the request head are known once the transfer has a connection.
         report(id) { .sent(lease.requestHead, hasContent: $0) }
     }
 
@@ -101,6 +105,7 @@ final class WireReporter: TransferObserver {
     /// Reports an event of a transfer, or stores it if the task has no reporter yet. The reporter is called without the lock.
     private func report(_ id: TransferID, _ makeEvent: (_ hasContent: Bool) -> Event) {
         let eventAndReporter = state.withLock { state -> (event: Event, reporter: FetchReporter)? in
+            // nil: there is nothing to report now.
             guard let (task, hasContent) = state.transfers[id] else { return nil }
             let event = makeEvent(hasContent)
             if let reporter = state.reporters[task] ?? defaultReporter { return (event, reporter) }

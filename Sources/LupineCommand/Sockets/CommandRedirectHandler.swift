@@ -3,13 +3,13 @@
 internal import Foundation
 internal import Lupine
 
-/// Handles the redirects of a web socket or an event stream: follows those that the options allow. `FetchRedirectHandler` does so
-/// for a `Fetch`.
+/// Handles the redirects of a web socket or an event stream: follows the redirects that the options allow. A `Fetch` has its
+/// own handler, `FetchRedirectHandler`.
 final class CommandRedirectHandler: RedirectHandler {
     private let url: URL
     private let allowance: Guarded<RedirectAllowance>
 
-    /// Creates a handler for the redirects of one request. Failures name its URL.
+    /// Creates a handler for the redirects of one request, whose URL is named in failures.
     init(_ url: URL, _ invocation: Invocation) {
         self.url = url
         allowance = Guarded(RedirectAllowance(invocation))
@@ -22,6 +22,8 @@ final class CommandRedirectHandler: RedirectHandler {
         _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
         completion: @escaping (URLRequest?) -> Void
     ) {
-        completion(allowance.withLock { $0.allowRedirect(from: url, to: request.url) } ? request : nil)
+        let isAllowed = allowance.withLock { $0.allowRedirect(from: url, to: request.url) }
+        // nil: the redirect is not followed, and its response is the last one.
+        completion(isAllowed ? request : nil)
     }
 }

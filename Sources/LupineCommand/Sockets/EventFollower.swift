@@ -7,7 +7,7 @@ internal import Lupine
 /// that the server has set, and reconnects with the last event ID.
 final class EventFollower: Sendable {
     private struct State {
-        /// The last event ID. Octets are compared faster than a `String`, and each event's ID is compared with this one.
+        /// The last event ID, with which each event's ID is compared. Octets are compared faster than a `String`.
         var lastID = Data()
         /// The seconds before a reconnection, unless the server sets another delay.
         var reconnectionDelay = 3.0
@@ -52,6 +52,7 @@ final class EventFollower: Sendable {
             // Without --retry, there is no reconnection. With --retry N, there are at most N in a row without an event.
             if count > countBefore { retriesLeft = max(invocation.retryLimit, 0) }
             guard retriesLeft > 0 else {
+                // A stream that ends without an error is a success.
                 return error.map { ErrorMessage.failure(of: $0, url: plan.url, invocation: invocation) }
             }
             retriesLeft -= 1
@@ -72,11 +73,13 @@ final class EventFollower: Sendable {
         if !lastID.isEmpty, isFieldValue {
             plan = plan.adding([("Last-Event-ID", String(decoding: lastID, as: UTF8.self))])
         }
+        // An error that the handler throws cancels the request.
         let stream = session.streamRequest(plan.request, automaticallyCancelOnStreamError: true)
         let redirects = CommandRedirectHandler(plan.url, invocation)
         stream.redirect(using: redirects)
-        let listener = context.interruption.addListener { stream.cancel() }
-        defer { context.interruption.remove(listener) }
+        // If the user interrupted the command before this call, the listener is called at once.
+        let listenerNumber = context.interruption.addListener { stream.cancel() }
+        defer { context.interruption.remove(listenerNumber) }
         return await withCheckedContinuation { continuation in
             stream.onHTTPResponse(on: queue) { response, completionHandler in
                 completionHandler(self.acceptResponse(response, redirects) ? .allow : .cancel)
@@ -85,7 +88,7 @@ final class EventFollower: Sendable {
                 switch stream.event {
                 case .stream(.success(let event)):
                     do { try self.print(event) } catch {
-                        // Without an output, another connection would be useless: the failure prevents it.
+                        // Without an output, a reconnection would be useless: the failure prevents it.
                         self.state.withLock { $0.failure = Fetch.outputFailure(error) }
                         throw error
                     }
@@ -129,9 +132,10 @@ final class EventFollower: Sendable {
         }
         var writer = ProcessContext.ContentWriter(context.output)
         if context.output.isTerminal || invocation.pretty != nil {
-            // An ID applies to all events until the next ID. It is printed only when it changes: a long ID would multiply the
-            // output.
+            // An ID applies to all events until the next ID. An ID is printed only when it changes: otherwise a long ID would
+            // multiply the output.
             let label = event.type + (isNewID && !event.lastEventID.isEmpty ? " \(event.lastEventID)" : "")
+            // `message` is the type of an event that names none.
             if label != "message" { try writer.writeText(style.paint("[\(label)] ", .faint)) }
             try writer.writePainted(event.data, style)
         } else {

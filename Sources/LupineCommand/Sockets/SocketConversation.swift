@@ -36,17 +36,18 @@ final class SocketConversation: Sendable {
 
     /// Runs the conversation until the connection is closed or lost, and returns the exit code.
     func run() async -> ExitCode {
+        // 64 MiB.
         let maximumMessageSize = 64 << 20
         let request = session.webSocketRequest(
             performing: plan.request, configuration: .maximumMessageSize(maximumMessageSize))
         let redirects = CommandRedirectHandler(plan.url, invocation)
         request.redirect(using: redirects)
-        let listener = context.interruption.addListener {
+        let listenerNumber = context.interruption.addListener {
             // `close` sends a close frame; `cancel` does not wait for the peer's answer.
             request.close(sending: .normalClosure)
             request.cancel()
         }
-        defer { context.interruption.remove(listener) }
+        defer { context.interruption.remove(listenerNumber) }
         let completion = await withCheckedContinuation { continuation in
             request.streamMessageEvents(on: queue) { event in
                 switch event.kind {
@@ -89,11 +90,12 @@ final class SocketConversation: Sendable {
         var buffer = Data()
         func send(_ line: Data) {
             let text = String(decoding: line, as: UTF8.self)
-            // The result is ignored: if the connection is lost, `run` reports the failure.
             let sendCompleted = DispatchSemaphore(value: 0)
+            // The result is ignored: if the connection is lost, `run` reports the failure.
             request.send(.string(text), queue: .global()) { _ in sendCompleted.signal() }
             sendCompleted.wait()
         }
+        // `read` returns nil at the end of the input. An error also ends the input.
         while let bytes = try? context.input.read() {
             buffer.append(bytes)
             while let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
@@ -102,9 +104,11 @@ final class SocketConversation: Sendable {
                 buffer = Data(buffer[(end + 1)...])
             }
         }
+        // The last line may lack its line feed.
         if !buffer.isEmpty { send(buffer) }
         state.withLock { $0.isClosing = true }
-        // The peer may still have to answer these messages. It does so before it answers the close frame.
+        // The peer may still have to answer these messages. The peer does so before it answers the close frame, so nothing waits
+        // for its answers here.
         request.close(sending: .normalClosure)
     }
 
@@ -134,6 +138,7 @@ final class SocketConversation: Sendable {
             } else {
                 try writer.writeContent(bytes)
             }
+        // The library has no other kind of message.
         @unknown default: return
         }
         try writer.flush()

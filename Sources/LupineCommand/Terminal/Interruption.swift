@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The user's request to stop (Ctrl-C), of which each listener is notified once. Any thread may use it.
+/// The user's request to stop (Ctrl-C), of which each listener is notified once. Any thread may call the methods.
 public final class Interruption: Sendable {
     private struct State {
         var hasOccurred = false
@@ -16,7 +16,8 @@ public final class Interruption: Sendable {
     /// Creates an interruption that the user has not requested yet.
     public init() {}
 
-    /// Records the interruption, and calls and removes the listeners. Returns whether there were any.
+    /// Records the interruption, and calls and removes the listeners. Returns whether there were any listeners: without one,
+    /// nothing would end the command, so the caller ends the process.
     @discardableResult
     public func interrupt() -> Bool {
         let listeners = state.withLock { state in
@@ -68,8 +69,8 @@ public final class Interruption: Sendable {
     func wait(atMostSeconds seconds: Double) async {
         // The loop below notices the interruption. The listener does nothing, but makes `interrupt` return true: otherwise the
         // process would exit at once.
-        let listener = addListener {}
-        defer { remove(listener) }
+        let listenerNumber = addListener {}
+        defer { remove(listenerNumber) }
         let clock = ContinuousClock()
         let deadline = clock.now + .seconds(seconds)
         while clock.now < deadline, !hasOccurred {

@@ -63,6 +63,7 @@ public struct ProcessContext: Sendable {
         self.output = output
         self.errors = errors
         self.interruption = interruption
+        // A terminal whose locale is not UTF-8 gets no octets that such a terminal may take for controls.
         self.output.readsUTF8 = drawsUnicode
         self.errors.readsUTF8 = drawsUnicode
     }

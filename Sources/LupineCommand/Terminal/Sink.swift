@@ -44,7 +44,7 @@ extension ProcessContext {
         /// The filter for content; nil for an output that is not a terminal.
         private var filter: TerminalFilter?
         private var buffer: [UInt8] = []
-        /// Whether the flushed output ends with a line feed; also true if there is none.
+        /// Whether the flushed output ends with a line feed; also true if nothing was flushed.
         private(set) var endsWithLineFeed = true
 
         init(_ sink: Sink) {

@@ -17,7 +17,8 @@ struct TerminalFilter: Sendable {
     private var partialCharacter: [UInt8] = []
     /// The number of octets that the partial character still needs.
     private var missingCount = 0
-    /// Whether the last octet was a carriage return. It is kept only if a line feed follows, and so it is not in the output yet.
+    /// Whether the last octet was a carriage return. The next octet decides how a carriage return is shown: before a line feed it
+    /// is kept, before any other octet it becomes an escape.
     private var hasPendingCarriageReturn = false
 
     init(keepsLines: Bool, readsUTF8: Bool = true) {

@@ -24,6 +24,7 @@ enum CookieFromFile {
         let properties: [HTTPCookiePropertyKey: Any] = [
             .name: name, .value: value, .domain: domain, .path: path,
         ]
+        // The properties whose lengths were checked take precedence.
         let cookie = HTTPCookie(properties: properties.merging(otherProperties) { first, _ in first })
         // `HTTPCookie` converts a Unicode domain to ASCII, which may make it longer.
         return cookie.flatMap { $0.domain.utf8.count <= maximumDomainLength ? $0 : nil }

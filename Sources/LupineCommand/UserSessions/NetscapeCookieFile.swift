@@ -18,7 +18,8 @@ enum NetscapeCookieFile {
             let prefix = "#HttpOnly_".unicodeScalars
             let isHTTPOnly = line.starts(with: prefix)
             if isHTTPOnly { line = line.dropFirst(prefix.count) }
-            // The fields: domain, whether it includes subdomains, path, whether the cookie is secure, expiry, name, value.
+            // The fields: domain, whether the domain includes subdomains, path, whether the cookie is secure, expiry, name and
+            // value.
             let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
             guard line.first != "#", fields.count == 7, let expiry = Double(fields[4]), expiry.isFinite else {
                 return nil
@@ -39,7 +40,7 @@ enum NetscapeCookieFile {
         }
     }
 
-    /// Returns the text of a file with these cookies, without those that have a control character: they could be read back as
+    /// Returns the text of a file with these cookies, without cookies that have a control character: these could be read back as
     /// several fields or lines.
     static func text(_ cookies: [HTTPCookie]) -> String {
         let rows = cookies.compactMap { cookie -> String? in
@@ -58,7 +59,7 @@ enum NetscapeCookieFile {
     }
 
     /// Whether a domain begins with a dot, and so includes its subdomains. The code compares octets and not characters, since a
-    /// dot with a combining mark after it is another character.
+    /// dot and a combining mark together are another character.
     private static func beginsWithDot(_ domain: String) -> Bool { domain.utf8.first == UInt8(ascii: ".") }
 
     /// Returns the expiry in seconds since 1970, at least 1, since 0 stands for a session cookie.

@@ -47,6 +47,7 @@ struct SessionStore: Sendable {
         case .oldFormat(let session): return try split(session, at: path, for: origin, report)
         case .missing: break
         }
+        // A name may still have a file of the old format, at the old path.
         guard let oldPath = oldPath(for: origin), case .oldFormat(let session) = try Self.read(oldPath) else {
             return UserSession()
         }
@@ -69,9 +70,9 @@ struct SessionStore: Sendable {
         _ oldSession: UserSession, at path: String, for origin: SessionOrigin,
         _ report: (TerminalText) -> Void
     ) throws -> UserSession {
-        let split = oldSession.split(for: origin)
+        let result = oldSession.split(for: origin)
         var newSessions: [SessionOrigin: UserSession] = [:]
-        for (newOrigin, session) in split.sessions {
+        for (newOrigin, session) in result.sessions {
             // A session that the origin already has takes precedence.
             let newPath = self.path(for: newOrigin)
             if case .sessions(let existing) = try Self.read(newPath), existing[newOrigin] != nil {
@@ -79,6 +80,7 @@ struct SessionStore: Sendable {
             }
             newSessions[newOrigin] = session
         }
+        // A file at the old path of a name is replaced by files at other paths. Any other file is replaced in place.
         if path != self.path(for: origin) {
             // The sessions are saved before the old file is removed, so that an error loses nothing.
             try save(newSessions)
@@ -90,12 +92,12 @@ struct SessionStore: Sendable {
         }
         report(
             "lupine: sessions belong to a scheme, a host and a port now: \(name) is that of \(origin.text)\n")
-        if !split.droppedFields.isEmpty {
+        if !result.droppedFields.isEmpty {
             report(
-                "lupine: nobody knows for whom these fields of \(name) were meant, and they are given up; give them once more: \(split.droppedFields.joined(separator: ", "))\n"
+                "lupine: nobody knows for whom these fields of \(name) were meant, and they are given up; give them once more: \(result.droppedFields.joined(separator: ", "))\n"
             )
         }
-        return split.sessions[origin] ?? UserSession()
+        return result.sessions[origin] ?? UserSession()
     }
 
     // MARK: paths
@@ -123,7 +125,7 @@ struct SessionStore: Sendable {
 
     // MARK: files
 
-    /// Reads a file. Throws if it is not trusted, or was not written by this command.
+    /// Reads a file. Throws if others may have changed it (`PrivateFile.Distrust`), or this command has not written it.
     private static func read(_ path: String) throws -> FileState {
         guard FileManager.default.fileExists(atPath: path) else { return .missing }
         do { return try parse(PrivateFile.readTrusted(path)) } catch let failure as CommandFailure {
@@ -169,6 +171,7 @@ struct SessionStore: Sendable {
     /// Returns the sessions in the content of a file. A session of the old format is split for `origin`.
     static func sessions(in data: Data, for origin: SessionOrigin) throws -> [SessionOrigin: UserSession] {
         switch try parse(data) {
+        // `parse` never returns `.missing`, which only `read` does.
         case .missing: [:]
         case .sessions(let sessions): sessions
         case .oldFormat(let session): session.split(for: origin).sessions

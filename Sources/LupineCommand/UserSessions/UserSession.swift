@@ -42,7 +42,7 @@ struct UserSession: Codable, Hashable, Sendable {
     /// Splits a session of the old file format, which has no origins.
     ///
     /// The session of `origin` gets the harmless fields and the cookies that may be sent to `origin`. Each other cookie is
-    /// added to the sessions of its domain: for https, and unless it is `Secure` also for http.
+    /// added to the https session of its domain, and to the http session unless the cookie is `Secure`.
     func split(for origin: SessionOrigin) -> Split {
         let isHarmless = { (field: Field) in Self.isHarmless(field.name) }
         var sessions = [origin: UserSession(cookies: [], headers: headers.filter(isHarmless))]
@@ -77,9 +77,9 @@ struct UserSession: Codable, Hashable, Sendable {
     /// Returns the session with other cookies and header fields.
     ///
     /// - Parameters:
-    ///   - cookies: The cookies, which replace those of the session.
-    ///   - newHeaders: The header fields of a request. They replace fields of the same name; those that belong to the content, a
-    ///     condition or a range of this request are ignored.
+    ///   - cookies: The cookies, which replace the session's cookies.
+    ///   - newHeaders: The header fields of a request, which replace fields of the same name. Fields that belong to the content,
+    ///     a condition or a range of this request are ignored.
     func updated(cookies: [HTTPCookie], headers newHeaders: [(name: String, value: String)]) -> UserSession {
         var session = self
         session.cookies = cookies.map {
@@ -91,6 +91,7 @@ struct UserSession: Codable, Hashable, Sendable {
             let lowered = name.lowercased()
             let isOfThisRequest =
                 lowered.hasPrefix("content-") || lowered.hasPrefix("if-") || lowered == "range"
+            // Cookies are kept only in `cookies`, never as a field.
             guard !isOfThisRequest, lowered != "cookie" else { continue }
             session.headers.removeAll { $0.name.lowercased() == lowered }
             session.headers.append(Field(name: name, value: value))
