@@ -82,6 +82,7 @@ final class PlainChannel: ClientChannel {
 
     func reset() {
         guard let socket = socket.take() else { return }
+        // After an error, the release of the socket closes it without a reset.
         try? socket.reset()
     }
 

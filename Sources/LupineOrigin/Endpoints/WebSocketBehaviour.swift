@@ -61,7 +61,7 @@ package struct WebSocketBehaviour: Sendable {
         dropCount = try request.number(argument: "drop")
         ignoresCloseFrame = arguments["mute"] == "1"
         if let code = try request.number(argument: "close") {
-            closeFrame = try Self.closure(code, arguments["reason"] ?? "")
+            closeFrame = try Self.closeFrame(code, arguments["reason"] ?? "")
         }
     }
 
@@ -71,8 +71,8 @@ package struct WebSocketBehaviour: Sendable {
         return text
     }
 
-    /// Returns the content of a close frame; without a code for 0. Refuses an illegal code or reason.
-    private static func closure(_ code: Int, _ reason: String) throws(Refusal) -> WebSocketCloseFrame {
+    /// Returns a close frame; for the code 0, one without code and reason. Refuses an illegal code or reason.
+    private static func closeFrame(_ code: Int, _ reason: String) throws(Refusal) -> WebSocketCloseFrame {
         if code == 0 { return .empty }
         do throws(WebSocketError) {
             return try WebSocketCloseFrame(

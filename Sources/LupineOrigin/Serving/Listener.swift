@@ -63,6 +63,7 @@ final class Listener: LoopChannel {
     private func acceptAll() {
         while socket != nil {
             do throws(Errno) {
+                // `?? nil` makes one optional of two; nil means that no connection waits.
                 guard let client = try socket?.accept() ?? nil else { return }
                 assign(client)
             } catch {
@@ -88,6 +89,7 @@ final class Listener: LoopChannel {
             // If the kernel refuses the sizes, it uses its own.
             try? client.setBufferSizes(send: size, receive: size)
         }
+        // Nil if the system call fails, or returns an address that is not supported.
         let peer = (try? client.peerAddress()) ?? nil
         let entry = loops[nextLoopIndex % loops.count]
         nextLoopIndex += 1
@@ -130,6 +132,7 @@ final class Listener: LoopChannel {
                 HTTP1Conversation(limits: service.configuration.limits)
             }
         var channel: any ClientChannel = PlainChannel(socket)
+        // A script on the socket begins without TLS, even if the origin uses TLS.
         if let context = service.tlsContext(forConnection: number), script?.layer != .socket {
             do throws(TLSError) {
                 channel = try TLSChannel(
