@@ -39,8 +39,8 @@ package struct OriginResponse {
     package var delay: Duration?
     /// The gate for which the response waits; nil for none. If it is set, `delay` has no effect.
     package var gate: Gate?
-    /// A closure that decides about the response when the wait for `delay` or `gate` has ended. It is called on the loop. Its
-    /// result replaces this response.
+    /// A closure that decides about the response when the wait for `delay` or `gate` has ended; nil to send this response. It is
+    /// called on the loop. Its result replaces this response.
     package var choice: (@Sendable () throws(Refusal) -> EndpointChoice)?
     /// Whether the connection closes after the response.
     package var closesConnection = false

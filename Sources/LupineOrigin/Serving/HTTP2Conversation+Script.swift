@@ -29,6 +29,7 @@ extension HTTP2Conversation {
 
     /// Runs the steps of a stream's script until a step has to wait.
     func runScript(_ stream: OriginStream, _ connection: ServerConnection) {
+        // A step may end the stream or the connection, or fall silent.
         while streams[stream.id] === stream, !isOver, !isSilent,
             let step = stream.scriptProgress?.currentStep
         {
@@ -64,10 +65,10 @@ extension HTTP2Conversation {
             machine.announceShutdown()
             // The final GOAWAY is sent when the client has acknowledged this PING.
             machine.sendPing(0)
-        case .goAway(let code, let last):
+        case .goAway(let code, let lastStream):
             // Here and in the next two cases, the frames that the machine has already written are sent first.
             machine.takeOutput(into: &connection.output)
-            FrameWriter.goAway(last: streamID(of: last, stream), code, into: &connection.output)
+            FrameWriter.goAway(last: streamID(of: lastStream, stream), code, into: &connection.output)
         case .frame(let type, let flags, let target, let payload):
             machine.takeOutput(into: &connection.output)
             FrameWriter.header(

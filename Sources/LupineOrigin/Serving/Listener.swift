@@ -105,11 +105,12 @@ final class Listener: LoopChannel {
         // A closure cannot capture a noncopyable socket, so the closure captures the number of the descriptor.
         let handle = client.intoDescriptor().release()
         let service = service
-        let isAccepted = entry.loop.executeInline {
+        // Runs the closure at once if the connection's loop is also the listener's.
+        let isWorkAccepted = entry.loop.executeInline {
             Self.openConnection(handle, peer, number, script, service, entry.connections.value, entry.loop)
         }
         // A loop that has shut down refuses work, and then nothing owns the descriptor.
-        if !isAccepted {
+        if !isWorkAccepted {
             Descriptor(adopting: handle).close()
             service.counts.countClosed()
         }

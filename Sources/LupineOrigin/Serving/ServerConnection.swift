@@ -313,6 +313,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
             guard isFlushed else { return false }
             switch ending {
             case .orderly(let lingering):
+                // Over TLS, the next turns send the close_notify. Afterwards the result is false.
                 if channel.endContent() { return true }
                 if lingering, !hasPeerEnded {
                     linger()
@@ -331,8 +332,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
             consume(inputCount)
             let hasProgressed = receive()
             guard case .lingering = phase else { return false }
-            // The input buffer has the bytes of this turn only. The condition below tests the number from before this turn: the
-            // limit need not be exact.
+            // The input has this turn's bytes only. The test below uses the number before this turn: the limit is not exact.
             phase = .lingering(remainingBytes: remainingBytes - inputCount)
             if hasPeerEnded || remainingBytes <= 0 {
                 close(.orderly)
