@@ -45,7 +45,7 @@ final class HTTP2Conversation: Conversation {
         var machineLimits = HTTP2Limits()
         machineLimits.lists.listOctets = limits.headBytes
         machineLimits.lists.fieldCount = limits.fieldCount
-        // The machine measures all times from the origin of the loop's clock.
+        // The machine counts all times from the zero of the loop's clock.
         machine = HTTP2Machine(
             .server, settings: settings, window: behaviour.connectionWindow, limits: machineLimits,
             at: .nanoseconds(now.nanoseconds))
