@@ -98,8 +98,8 @@ final class PlainChannel: ClientChannel {
 }
 
 extension Socket {
-    /// Registers the socket's descriptor with the loop. A method of `Socket`, because only such a method can borrow the
-    /// descriptor.
+    /// Registers the socket's descriptor with the loop. The function extends `Socket`, because only a method of `Socket` can
+    /// borrow the descriptor.
     fileprivate borrowing func registered(
         with loop: EventLoop, _ owner: any LoopChannel
     ) throws(Errno) -> Registration {

@@ -147,7 +147,7 @@ package final class Origin: Sendable {
     }
 
     /// Waits until the handshake with number `index` of a connection has ended, and returns its outcome; nil if the record has
-    /// been dropped by then. Never returns if there is no such handshake.
+    /// been dropped by then. Never returns if the connection has no handshake with this number.
     package func handshake(on connection: Int, index: Int = 0) async -> OriginHandshake? {
         await service.handshakeRecord.gate(forHandshake: index, of: connection).wait()
         return service.handshakeRecord.handshakes(of: connection).dropFirst(index).first

@@ -16,8 +16,8 @@ package struct Script: Sendable {
         case expectBytes(Int)
         /// Reads these bytes; if other bytes arrive, the connection is reset.
         case expectExactly([UInt8])
-        /// Reads to the end of the header of an HTTP/2 frame of this type on this stream. The first such step also reads the
-        /// client's connection preface.
+        /// Reads to the end of the header of an HTTP/2 frame of this type on this stream. The first `expectFrame` step also
+        /// reads the client's connection preface.
         case expectFrame(type: UInt8, stream: UInt32)
         /// Reads until the client closes its half of the connection.
         case expectEnd

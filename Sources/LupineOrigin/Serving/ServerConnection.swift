@@ -352,7 +352,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
         phase = .open
         lastActivity = loop.now
-        // It is not known whether the socket has input and space after the handshake: the next turn tries both.
+        // It is not known whether the socket has input and space after the handshake: the next turn tries to read and send.
         isReadable = true
         isWritable = true
         return true

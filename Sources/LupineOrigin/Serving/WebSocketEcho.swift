@@ -46,7 +46,8 @@ final class WebSocketEcho: Conversation {
 
     func advance(_ connection: ServerConnection) -> Bool { advance(over: connection) }
 
-    /// Reads input and produces output, as far as there is space for output. Returns false if it could do neither.
+    /// Reads input and produces output, as far as there is space for output. Returns false if it has neither read nor
+    /// produced anything.
     func advance(over transport: some WebSocketTransport) -> Bool {
         guard !isOver else { return false }
         if !hasBegun {
