@@ -5,8 +5,8 @@ internal import LupineTransport
 
 /// Transports the ciphertext of one TLS engine over the channel below it, which is a plain socket or TLS itself.
 ///
-/// Used on the loop only. It delivers bytes that were received before the engine existed first. It counts the bytes that the
-/// engine receives. A script's `WireCut` ends its output after a number of bytes.
+/// Used on the loop only. It first delivers the bytes that were received before the engine existed. It counts the bytes
+/// that the engine receives. A script's `WireCut` ends its output after a number of bytes.
 final class ChannelWire: TLSWire {
     private let channel: any ClientChannel
     /// Bytes that were received before the engine existed.
@@ -15,7 +15,7 @@ final class ChannelWire: TLSWire {
     private var initialStart = 0
     /// The cut that ends the output; nil if the output is not limited.
     private var cut: WireCut?
-    /// The error after which nothing is sent or received.
+    /// The error after which nothing is sent or received; nil until then.
     private(set) var failure: Errno?
     /// The number of bytes that the engine has received.
     private(set) var receivedCount = 0
@@ -62,6 +62,7 @@ final class ChannelWire: TLSWire {
             if count == 0, !bytes.isEmpty { return performEnding(cut.ending) }
         }
         do throws(Errno) {
+            // The second span is empty: all of the bytes are in the first one.
             switch try channel.send(bytes.extracting(0..<count), bytes.extracting(0..<0)) {
             case .bytes(let sent):
                 cut?.remainingBytes -= sent

@@ -82,6 +82,7 @@ final class PlainChannel: ClientChannel {
 
     func reset() {
         guard let socket = socket.take() else { return }
+        // After an error, the release of the socket closes it without a reset.
         try? socket.reset()
     }
 
@@ -97,8 +98,8 @@ final class PlainChannel: ClientChannel {
 }
 
 extension Socket {
-    /// Registers the socket's descriptor with the loop. A method of `Socket`, because only such a method can borrow the
-    /// descriptor.
+    /// Registers the socket's descriptor with the loop. The function extends `Socket`, because only a method of `Socket` can
+    /// borrow the descriptor.
     fileprivate borrowing func registered(
         with loop: EventLoop, _ owner: any LoopChannel
     ) throws(Errno) -> Registration {

@@ -145,6 +145,7 @@ final class TLSChannel: ClientChannel {
             let empty = first.extracting(0..<0)
             guard case .bytes = try inner.send(empty, empty) else { return .wouldBlock }
         }
+        // The close_notify has been sent. Repeated calls have no effect.
         if case .ended(closesSocketHalf: true) = state { try inner.shutdownWrite() }
         return try write(first, second)
     }
@@ -186,7 +187,7 @@ final class TLSChannel: ClientChannel {
 
     func close() {
         recordUnfinishedHandshake()
-        // If the socket does not accept the close_notify at once, it is lost.
+        // A close_notify that the socket does not accept at once is lost.
         _ = endContent()
         state = .closed
         inner.close()
@@ -244,7 +245,7 @@ final class TLSChannel: ClientChannel {
         do throws(TLSError) { try engine.requestRenegotiation() } catch { throw fail(error) }
     }
 
-    /// Updates the sending keys (TLS 1.3); if `both`, also requests that the client update its keys.
+    /// Updates the origin's sending keys (TLS 1.3). If `both`, also requests that the client update its sending keys.
     func updateKeys(both: Bool) throws(Errno) {
         do throws(TLSError) { try engine.updateKeys(both: both) } catch { throw fail(error) }
     }

@@ -31,11 +31,11 @@ struct JSONWriter {
         case .string(let text): writeString(text)
         case .verbatim(let bytes): output += bytes
         case .array(let elements):
-            writeList(from: "[", to: "]", elements.count, level) { writer, index, level in
+            writeList(between: "[", and: "]", elements.count, level) { writer, index, level in
                 writer.write(elements[index], level: level)
             }
         case .object(let members):
-            writeList(from: "{", to: "}", members.count, level) { writer, index, level in
+            writeList(between: "{", and: "}", members.count, level) { writer, index, level in
                 writer.writeString(members[index].0)
                 writer.output += ": ".utf8
                 writer.write(members[index].1, level: level)
@@ -46,7 +46,7 @@ struct JSONWriter {
     /// Writes `count` elements between brackets. `writeElement` writes the element at an index, nested in the level that it
     /// receives, or on one line if that is nil.
     private mutating func writeList(
-        from openingBracket: StaticString, to closingBracket: StaticString, _ count: Int, _ level: Int?,
+        between openingBracket: StaticString, and closingBracket: StaticString, _ count: Int, _ level: Int?,
         _ writeElement: (_ writer: inout JSONWriter, _ index: Int, _ level: Int?) -> Void
     ) {
         output += openingBracket.description.utf8

@@ -6,13 +6,14 @@ internal import LupineHTTP
 /// space.
 enum PercentCoding {
     /// Returns the decoded text. A percent sign that two hexadecimal digits do not follow represents itself. Text with long runs
-    /// of combining characters is decoded as Latin-1, because routes and queries compare the result, and such text is slow to
-    /// compare.
+    /// of combining characters is decoded as Latin-1: routes and queries compare the result, and long runs make a comparison
+    /// slow.
     static func decoded(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
         let octets = text.utf8
         let needsDecoding =
             octets.contains(UInt8(ascii: "%")) || plusIsSpace && octets.contains(UInt8(ascii: "+"))
         guard needsDecoding else {
+            // `isStreamSafe` and `text` detect long runs of combining characters.
             return String(text).isStreamSafe ? String(text) : Array(octets).span.text(0..<octets.count)
         }
         let source = Array(octets)

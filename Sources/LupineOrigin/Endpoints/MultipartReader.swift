@@ -41,6 +41,7 @@ struct MultipartReader {
 
     /// Creates a reader for the boundary in `Content-Type`. Returns nil if the field is missing or has no valid boundary.
     init?(contentType fields: Fields) {
+        // The field or the parameter may be missing: `?? nil` makes one optional of two.
         let boundary =
             fields.withFirstValue(of: .contentType) { bytes in
                 ListSyntax.parameter("boundary", of: 0..<bytes.count, in: bytes)
@@ -52,15 +53,15 @@ struct MultipartReader {
     /// Whether the closing boundary has been parsed.
     var isComplete: Bool { state == .epilogue }
 
-    /// Parses the next octets, and calls `body` with each event that is complete.
+    /// Parses the next octets, and calls `receiveEvent` with each event that is complete.
     mutating func read(
-        _ bytes: Span<UInt8>, _ body: (Event) throws(Refusal) -> Void
+        _ bytes: Span<UInt8>, _ receiveEvent: (Event) throws(Refusal) -> Void
     ) throws(Refusal) {
         guard state != .epilogue else { return }
         unparsed.append(bytes)
         var start = 0
         while true {
-            switch try parseNext(from: start, body) {
+            switch try parseNext(from: start, receiveEvent) {
             case .parsed(let index): start = index
             case .needMore(let index):
                 unparsed.removeFirst(index)
@@ -79,16 +80,16 @@ struct MultipartReader {
 
     /// Parses the next element of the body, which begins at `start`, according to the state.
     private mutating func parseNext(
-        from start: Int, _ body: (Event) throws(Refusal) -> Void
+        from start: Int, _ receiveEvent: (Event) throws(Refusal) -> Void
     ) throws(Refusal) -> ParseResult {
         switch state {
         case .preamble, .content:
             let delimiterStart = delimiterIndex(from: start)
             // The last octets may begin a delimiter.
             let end = delimiterStart ?? max(start, unparsed.count - delimiter.count + 1)
-            if state == .content, end > start { try body(.content(unparsed[start..<end])) }
+            if state == .content, end > start { try receiveEvent(.content(unparsed[start..<end])) }
             guard let delimiterStart else { return .needMore(unparsedFrom: end) }
-            if state == .content { try body(.partEnd) }
+            if state == .content { try receiveEvent(.partEnd) }
             state = .boundaryLine
             return .parsed(upTo: delimiterStart + delimiter.count)
         case .boundaryLine:
@@ -98,9 +99,10 @@ struct MultipartReader {
                 return .needMore(unparsedFrom: start)
             }
             state = .content
-            try body(.partHead(fields))
+            try receiveEvent(.partHead(fields))
             return .parsed(upTo: end)
         case .epilogue:
+            // Drops the epilogue: no octet remains unparsed.
             return .needMore(unparsedFrom: unparsed.count)
         }
     }
@@ -129,21 +131,21 @@ struct MultipartReader {
             state = .epilogue
             return .parsed(upTo: unparsed.count)
         }
-        guard let lineEnd = line.firstRange(of: Self.lineEnd) else {
+        guard let lineEndRange = line.firstRange(of: Self.lineEnd) else {
             guard line.count <= Self.maximumPaddingOctets else {
                 throw .badRequest("multipart: a boundary line without end")
             }
             return .needMore(unparsedFrom: start)
         }
-        let padding = line[..<lineEnd.lowerBound]
+        let padding = line[..<lineEndRange.lowerBound]
         guard padding.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }) else {
             throw .badRequest("multipart: a boundary is followed by something else")
         }
         state = .partHead
-        return .parsed(upTo: lineEnd.upperBound)
+        return .parsed(upTo: lineEndRange.upperBound)
     }
 
-    /// Parses the head of a part. Returns its fields and the index after it; nil if it is incomplete.
+    /// Parses the head of a part. Returns its fields and the index after the head; nil if the head is incomplete.
     private func parseHead(from start: Int) throws(Refusal) -> (Fields, end: Int)? {
         // Trailers have the syntax of a part's head: fields without a start line.
         var parser = HeadParser(.trailers, limits: ParserLimits(), leniency: .strict)

@@ -10,13 +10,14 @@ package struct OriginRequest: Sendable {
     package let path: String
     /// The query as received, without the question mark; empty if there is none.
     package let query: String
-    /// The decoded path segments that matched the segments in braces of the route's pattern.
+    /// The path segments that matched the segments in braces of the route's pattern. The segments that `{*}` matched are the last
+    /// element, which is not decoded.
     package var parameters: [String] = []
-    /// The content of the request; empty unless the endpoint is `collected`.
+    /// The content of the request; empty unless the endpoint answers after the whole body (`Endpoint.collected`).
     package var body: [UInt8] = []
-    /// The trailers of the request; empty unless the endpoint is `collected`.
+    /// The trailers of the request; empty unless the endpoint answers after the whole body (`Endpoint.collected`).
     package var trailers = Fields()
-    /// The address of the client.
+    /// The address of the client; nil if it is not known.
     package let peer: SocketAddress?
     /// The number of the connection, from 0 in order of acceptance.
     package let connection: Int

@@ -17,7 +17,7 @@ package struct OriginResponse {
 
     /// The way in which streamed content continues after a piece.
     package enum Continuation {
-        /// The next piece is produced as soon as there is space for it. The piece before must not be empty.
+        /// The next piece is produced as soon as there is space for it. The piece of this call must not be empty.
         case more
         /// The next piece is produced after a delay.
         case pause(Duration)
@@ -35,17 +35,17 @@ package struct OriginResponse {
     package var body: Body
     /// Interim (1xx) responses that are sent before this one.
     package var interim: [ResponseHead] = []
-    /// The delay before the response is sent.
+    /// The delay before the response is sent; nil for none.
     package var delay: Duration?
-    /// The gate for which the response waits. If it is set, `delay` has no effect.
+    /// The gate for which the response waits; nil for none. If it is set, `delay` has no effect.
     package var gate: Gate?
-    /// A closure that decides about the response when the wait for `delay` or `gate` has ended. It is called on the loop. Its
-    /// result replaces this response.
+    /// A closure that decides about the response when the wait for `delay` or `gate` has ended; nil to send this response. It is
+    /// called on the loop. Its result replaces this response.
     package var choice: (@Sendable () throws(Refusal) -> EndpointChoice)?
     /// Whether the connection closes after the response.
     package var closesConnection = false
 
-    /// Creates a response without fields. Its status is 500 if `status` is not a final status or 101.
+    /// Creates a response without fields. Its status is 500 if `status` is neither a final status nor 101.
     package init(_ status: Int = 200, body: Body = .none) {
         self.status = Status(status == 101 || (200...999).contains(status) ? status : 500)
         self.body = body

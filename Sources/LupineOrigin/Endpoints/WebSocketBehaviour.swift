@@ -23,21 +23,21 @@ package struct WebSocketBehaviour: Sendable {
     var subprotocols: [String] = []
     /// Whether the origin accepts compression (permessage-deflate, RFC 7692).
     var acceptsCompression = false
-    /// The payload of a ping that the origin sends after the handshake.
+    /// The payload of a ping that the origin sends after the handshake; nil for no ping.
     var ping: String?
-    /// The payload of a pong that the origin sends after the handshake.
+    /// The payload of a pong that the origin sends after the handshake; nil for no pong.
     var pong: String?
     /// The number of text messages that the origin sends after the handshake.
     var messageCount = 0
-    /// The size in octets of a binary message that the origin sends after the handshake.
+    /// The size in octets of a binary message that the origin sends after the handshake; nil for no message.
     var binarySize: Int?
     /// Octets that the origin sends after the handshake without framing.
     var rawOctets: [UInt8] = []
-    /// The close frame that the origin sends after these messages and octets.
+    /// The close frame that the origin sends after these messages and octets; nil for none.
     var closeFrame: WebSocketCloseFrame?
     /// The size in octets of the fragments of sent messages; nil for one frame per message.
     var fragmentSize: Int?
-    /// The number of echoed messages after which the origin closes the connection without a close frame.
+    /// The number of echoed messages after which the origin closes the connection without a close frame; nil for no limit.
     var dropCount: Int?
     /// Whether the origin does not answer a close frame.
     var ignoresCloseFrame = false
@@ -61,7 +61,7 @@ package struct WebSocketBehaviour: Sendable {
         dropCount = try request.number(argument: "drop")
         ignoresCloseFrame = arguments["mute"] == "1"
         if let code = try request.number(argument: "close") {
-            closeFrame = try Self.closure(code, arguments["reason"] ?? "")
+            closeFrame = try Self.closeFrame(code, arguments["reason"] ?? "")
         }
     }
 
@@ -71,8 +71,8 @@ package struct WebSocketBehaviour: Sendable {
         return text
     }
 
-    /// Returns the content of a close frame; without a code for 0. Refuses an illegal code or reason.
-    private static func closure(_ code: Int, _ reason: String) throws(Refusal) -> WebSocketCloseFrame {
+    /// Returns a close frame; for the code 0, one without code and reason. Refuses an illegal code or reason.
+    private static func closeFrame(_ code: Int, _ reason: String) throws(Refusal) -> WebSocketCloseFrame {
         if code == 0 { return .empty }
         do throws(WebSocketError) {
             return try WebSocketCloseFrame(

@@ -74,7 +74,7 @@ package final class Origin: Sendable {
         // A closure cannot capture a noncopyable socket, so the closure captures the number of the descriptor.
         let handle = socket.intoDescriptor().release()
         let (loops, service) = (loops, service)
-        let isAccepted = first.loop.executeInline {
+        let isWorkAccepted = first.loop.executeInline {
             let connections = first.connections.value
             let listener = Listener(
                 Socket(adopting: Descriptor(adopting: handle)), on: first.loop, loops: loops,
@@ -86,7 +86,7 @@ package final class Origin: Sendable {
             connections.add(listener)
         }
         // A loop that has shut down refuses work, and then nothing owns the descriptor.
-        if !isAccepted { Descriptor(adopting: handle).close() }
+        if !isWorkAccepted { Descriptor(adopting: handle).close() }
     }
 
     // MARK: addresses
@@ -147,7 +147,7 @@ package final class Origin: Sendable {
     }
 
     /// Waits until the handshake with number `index` of a connection has ended, and returns its outcome; nil if the record has
-    /// been dropped by then. Never returns if there is no such handshake.
+    /// been dropped by then. Never returns if the connection has no handshake with this number.
     package func handshake(on connection: Int, index: Int = 0) async -> OriginHandshake? {
         await service.handshakeRecord.gate(forHandshake: index, of: connection).wait()
         return service.handshakeRecord.handshakes(of: connection).dropFirst(index).first
@@ -177,12 +177,12 @@ package final class Origin: Sendable {
     /// Closes the connections and the listener of each loop. Calls `whenClosed` once for each loop.
     private func closeConnections(_ whenClosed: @escaping @Sendable () -> Void) {
         for entry in loops {
-            let isAccepted = entry.loop.executeInline {
+            let isWorkAccepted = entry.loop.executeInline {
                 entry.connections.value.close()
                 whenClosed()
             }
             // A loop that has shut down refuses work; its connections and its listener are already closed.
-            if !isAccepted { whenClosed() }
+            if !isWorkAccepted { whenClosed() }
         }
     }
 

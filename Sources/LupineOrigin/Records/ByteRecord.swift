@@ -17,7 +17,7 @@ final class ByteRecord: Sendable {
 
     /// Records bytes received on a connection, up to the limit.
     func add(_ bytes: Span<UInt8>, of connection: Int) {
-        // Only the connection's loop adds to its bytes, so the free space does not change between the two locks.
+        // Only the connection's loop adds bytes of the connection, so the free space does not change between the two locks.
         let freeSpace = connections.withLock { limit - ($0[connection]?.count ?? 0) }
         guard freeSpace > 0 else { return }
         var copy: [UInt8] = []

@@ -22,7 +22,7 @@ final class HandshakeRecord: Sendable {
     /// Creates a record that also counts the handshakes in `counts`.
     init(_ counts: OriginCounts) { self.counts = counts }
 
-    /// Records and counts the next handshake of a connection, which has ended. Opens the gate of those who wait for it.
+    /// Records and counts a handshake that has ended, the next one of its connection. Opens the gate for this handshake.
     func add(_ handshake: OriginHandshake, of connection: Int) {
         switch handshake.outcome {
         case .success(let info): counts.countHandshake(isResumed: info.isResumed)
@@ -31,6 +31,7 @@ final class HandshakeRecord: Sendable {
         let gate = state.withLock { state -> Gate? in
             let index = state.handshakes[connection, default: []].count
             state.handshakes[connection, default: []].append(handshake)
+            // Connections are numbered, so this one replaces the connection that was accepted `capacity` connections earlier.
             state.handshakes[connection - Self.capacity] = nil
             // Handshakes need not end in the order in which their connections were accepted.
             if state.handshakes.count > Self.capacity, let oldest = state.handshakes.keys.min() {

@@ -45,8 +45,8 @@ enum ByteRoutes {
         return response
     }
 
-    /// Returns a response with `count` pseudo-random octets, in pieces of `chunkSize`. The octets are the same for the same
-    /// `seed` in the request's query.
+    /// Returns a response with `count` pseudo-random octets, in pieces of `chunkSize`; nil for the suggested size. The octets
+    /// are the same for the same `seed` in the request's query.
     private static func stream(
         _ request: OriginRequest, _ count: Int, length: Int64?, chunkSize: Int?
     ) throws(Refusal) -> OriginResponse {
@@ -78,7 +78,7 @@ enum ByteRoutes {
     /// Returns a response with the requested number of chunks of text, and a trailer with that number.
     private static func chunks(_ request: OriginRequest) throws(Refusal) -> OriginResponse {
         let count = try request.number(parameter: 0, atMost: maximumLines)
-        // A response whose fields become the trailers, because its `add` throws a refusal.
+        // This response only collects the trailers, because its `add` throws a `Refusal`, and `Fields.append` does not.
         var trailerResponse = OriginResponse()
         try trailerResponse.add("X-Chunks", String(count))
         let trailers = trailerResponse.fields

@@ -11,6 +11,7 @@ enum CacheRoutes {
             if let list = request.field("If-Match"), !contains(tag, in: list, weakly: false) {
                 return try adding(tag, to: OriginResponse(412))
             }
+            // `If-None-Match` excludes the versions that the client has, or all versions (`*`).
             let isExcluded = fields.values(of: .ifNoneMatch).contains { contains(tag, in: $0, weakly: true) }
             guard isExcluded else {
                 let document = JSON.object(EchoRoutes.requestMembers(request))

@@ -64,6 +64,7 @@ enum DigestRoutes {
             throw .badRequest("no quality of protection: \(parameters[0])")
         }
         let useLimit = parameters.count > 4 ? Int(parameters[4]) : nil
+        // The `uri` of the credentials is the target of the request as received, or its path and query.
         guard let credentials = BasicAuthRoutes.credentials("digest", request).map(Self.parameters(of:)),
             let nonce = credentials["nonce"], let response = credentials["response"],
             credentials["realm"] == realm, credentials["username"] == parameters[1],
@@ -81,6 +82,7 @@ enum DigestRoutes {
         guard nonces.validity(of: nonce, useLimit: useLimit) == .valid else {
             return try challenge(qopOptions, algorithm, isStale: true, nonces)
         }
+        // False for a replay, or if the nonce has been dropped since the check.
         guard nonces.recordUse(of: nonce, count: credentials["nc"]) else {
             return try challenge(qopOptions, algorithm, isStale: true, nonces)
         }

@@ -76,7 +76,7 @@ enum EchoRoutes {
         request.schemeAndAuthority + request.pathAndQuery
     }
 
-    /// Returns the members that describe the body. Its media type decides whether they are form and files, or data and JSON.
+    /// Returns the members that describe the body. By its media type, `form` and `files` have values, or `data` and `json`.
     private static func bodyMembers(_ request: OriginRequest) throws(Refusal) -> [(String, JSON)] {
         var form = FormPairs()
         var files = FormPairs()
@@ -103,6 +103,7 @@ enum EchoRoutes {
         }
         var form = FormPairs()
         var files = FormPairs()
+        // A placeholder until the head of the first part.
         var part = PartDescription(Fields())
         var content: [UInt8] = []
         try reader.read(request.body.span) { event throws(Refusal) in

@@ -17,6 +17,7 @@ enum EventRoutes {
             var retryLines = try request.number(argument: "retry").map { "retry: \($0)\n\n" } ?? ""
             var response = OriginResponse(
                 body: .stream(length: nil) { piece, _ in
+                    // The second condition allows the addition below.
                     guard nextID <= count, nextID < .max else { return .end(trailers: Fields()) }
                     piece += "\(retryLines)id: \(nextID)\nevent: tick\ndata: {\"id\": \(nextID)}\n\n".utf8
                     // Only the first piece has the reconnection time.

@@ -2,8 +2,8 @@
 
 internal import LupineHTTP
 
-/// The path `/flowers` of the documentation's examples. GET lists flowers: all, or those of the query's `colour`. POST accepts a
-/// flower in JSON, and returns it.
+/// The path `/flowers` of the documentation's examples. GET lists all flowers, or those of the `colour` in the query. POST
+/// accepts a flower in JSON, and returns the flower.
 enum FlowerRoutes {
     private static let flowers: [(name: String, colour: String)] = [
         ("lupine", "blue"), ("gentian", "blue"), ("cornflower", "blue"), ("poppy", "red"),

@@ -49,11 +49,13 @@ final class NonceStore: Sendable {
         return nonce
     }
 
-    /// Returns the validity of a nonce without counting a use. A nonce is stale if it is retired or has been used `limit` times.
+    /// Returns the validity of a nonce without counting a use. A nonce is stale if it is retired or has been used `limit`
+    /// times; a nil `limit` allows any number.
     func validity(of nonce: String, useLimit limit: Int?) -> Validity {
         entries.withLock { entries in
             guard let entry = entries[nonce] else { return .unknown }
-            return entry.isRetired || entry.useCount >= limit ?? .max ? .stale : .valid
+            let isUsedUp = entry.useCount >= limit ?? .max
+            return entry.isRetired || isUsedUp ? .stale : .valid
         }
     }
 

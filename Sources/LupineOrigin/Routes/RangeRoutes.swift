@@ -51,7 +51,7 @@ enum RangeRoutes {
     ) throws(Refusal) -> OriginResponse {
         let chunkSize = try request.number(argument: "chunk_size").map { min(max(1, $0), 1 << 20) }
         let duration = try OriginRequest.seconds(request.arguments["duration"] ?? "0", atMost: 3_600)
-        // Without a chunk size, pieces have the size that conversations suggest (16 KiB).
+        // Rounded up. Without a chunk size, pieces have the size that conversations suggest (16 KiB).
         let pieceCount = range.isEmpty ? 1 : (range.count - 1) / (chunkSize ?? 16 << 10) + 1
         let pause = duration / pieceCount
         var position = range.lowerBound

@@ -7,7 +7,7 @@
 struct Router: Sendable {
     /// The result of a search for an endpoint.
     enum Match {
-        /// The endpoint, with the decoded segments that match the braces of its pattern.
+        /// The endpoint, with the segments that match the braces of its pattern; see `OriginRequest.parameters`.
         case endpoint(Endpoint, parameters: [String])
         /// The path is known, but accepts only these methods.
         case otherMethods([String])
@@ -85,7 +85,8 @@ struct Router: Sendable {
             .map { Substring($0) }
     }
 
-    /// Returns the decoded segments that match the pattern's braces; nil if the path does not match.
+    /// Returns the segments that match the pattern's braces; nil if the path does not match. The segments are decoded, except
+    /// those that `{*}` matches, which are one element.
     private static func parameters(_ pattern: [Segment], _ path: [Substring]) -> [String]? {
         var parameters: [String] = []
         for (index, segment) in pattern.enumerated() {

@@ -53,6 +53,7 @@ enum StatusRoutes {
         }
         let totalWeight = choices.reduce(0) { $0 + $1.weight }
         guard let last = choices.last, totalWeight.isFinite else { throw .badRequest("no status: \(text)") }
+        // There is no choice, or no status has a weight.
         guard choices.count > 1, totalWeight > 0 else { return last.code }
         // Each choice occupies an interval as long as its weight.
         var position = Double.random(in: 0..<totalWeight)

@@ -14,6 +14,7 @@ enum TLSRoutes {
                     ("tls", .bool(true)), ("version", .string(info.version.description)),
                     ("cipher", .string(info.cipherSuite)), ("sni", .optional(info.serverName)),
                     ("alpn", .optional(info.applicationProtocol)), ("resumed", .bool(info.isResumed)),
+                    // The first certificate is the client's own.
                     ("client-certificate", handshake.clientCertificates.first.map(description) ?? .null),
                 ]))
         }

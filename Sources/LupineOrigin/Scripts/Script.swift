@@ -16,8 +16,8 @@ package struct Script: Sendable {
         case expectBytes(Int)
         /// Reads these bytes; if other bytes arrive, the connection is reset.
         case expectExactly([UInt8])
-        /// Reads to the end of the header of an HTTP/2 frame of this type on this stream. The first such step also reads the
-        /// client's connection preface.
+        /// Reads to the end of the header of an HTTP/2 frame of this type on this stream. The first `expectFrame` step also
+        /// reads the client's connection preface.
         case expectFrame(type: UInt8, stream: UInt32)
         /// Reads until the client closes its half of the connection.
         case expectEnd
@@ -35,7 +35,7 @@ package struct Script: Sendable {
         case signal(String)
         /// Makes all later steps pause for the duration `every` after each `bytes` bytes that they read.
         case slowRead(bytes: Int, every: Duration)
-        /// Ends with a reset (RST).
+        /// Resets the connection (RST), which ends the script.
         case reset
         /// Closes the origin's half of the connection, over TLS after a close_notify. The script continues.
         case halfClose
@@ -49,7 +49,8 @@ package struct Script: Sendable {
         // The remaining steps need TLS. On a connection without TLS they close the connection.
 
         /// Starts TLS over the current channel: after the response to a CONNECT, in a script on the socket, or inside TLS. The
-        /// next step runs after the handshake. `cutting` has the same effect as a `cutWire` step before the handshake.
+        /// next step runs after the handshake. With `cutting`, the origin sends the ciphertext up to this cut only, which may be
+        /// in the handshake.
         case startTLS(cutting: WireCut? = nil)
         /// Closes as `close` does, but without a close_notify. The client should detect the truncation.
         case closeWithoutNotify
@@ -62,7 +63,7 @@ package struct Script: Sendable {
         case cutWire(WireCut)
         /// Requests a renegotiation (TLS 1.2 only).
         case requestRenegotiation
-        /// Updates the sending keys (TLS 1.3); if `both`, also requests that the client update its keys.
+        /// Updates the origin's sending keys (TLS 1.3). If `both`, also requests that the client update its sending keys.
         case updateKeys(both: Bool)
     }
 
@@ -151,6 +152,7 @@ package final class ScriptPlan: Sendable {
 
     /// Returns the decision about the next connection, and counts the connection.
     func nextDecision() -> Decision {
+        // The count before this connection is its index.
         let index = decisionCount.withLock { count in
             defer { count += 1 }
             return count

@@ -43,10 +43,11 @@ package struct StreamScript: Sendable {
         case reset(HTTP2ErrorCode)
         /// Changes the connection's settings.
         case set([Setting])
-        /// Announces the connection's end with GOAWAY (RFC 9113 §6.8). If `inSteps`, a first GOAWAY still allows all requests;
-        /// the final GOAWAY follows when the client has acknowledged a PING that was sent after the first one.
+        /// Announces the connection's end with GOAWAY (RFC 9113 §6.8). If `inSteps`, the origin sends GOAWAY twice: the first one
+        /// still allows all requests. The final GOAWAY follows when the client has acknowledged a PING that the origin sends
+        /// after the first GOAWAY.
         case shutDown(inSteps: Bool)
-        /// Sends a GOAWAY frame without changing the connection's state.
+        /// Sends a GOAWAY frame whose last stream identifier is `last`, without changing the connection's state.
         case goAway(HTTP2ErrorCode, last: Target)
         /// Sends a frame of any type: the last two values are its stream and its payload.
         case frame(type: UInt8, flags: UInt8 = 0, Target = .own, [UInt8] = [])

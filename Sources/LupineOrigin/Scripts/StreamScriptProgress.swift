@@ -7,7 +7,7 @@ struct StreamScriptProgress {
     private var position = 0
     /// The content of the request that has arrived.
     var receivedContent: [UInt8] = []
-    /// Whether a `withholdWindowUpdates` step has run. The octets of later content are counted in `unconsumedOctets`.
+    /// Whether a `withholdWindowUpdates` step has run. Then `unconsumedOctets` counts the octets of later content.
     var withholdsWindowUpdates = false
     /// The number of received octets of content that have not been returned to the flow-control windows.
     var unconsumedOctets = 0
@@ -21,8 +21,8 @@ struct StreamScriptProgress {
 
     /// The maximum number of octets of a DATA frame in the current step; 1 if the step sends no content.
     var maximumFrameSize: Int {
-        guard case .content(_, let frames, _)? = currentStep else { return 1 }
-        return max(1, frames)
+        guard case .content(_, let frameSize, _)? = currentStep else { return 1 }
+        return max(1, frameSize)
     }
 
     /// Ends the current step. The next step becomes the current one.

@@ -15,7 +15,7 @@ package struct OriginConfiguration: Sendable {
     package var maximumConnections = 16_384
     /// The configuration of TLS, including the certificate; nil for plain HTTP.
     package var tls: TLSServerConfiguration?
-    /// Additional TLS configurations: connections use `tls` and these in turn, as with a server whose certificate changes.
+    /// Additional TLS configurations. Connections use `tls` and these configurations in turn, as if the certificate changed.
     package var additionalTLS: [TLSServerConfiguration] = []
     /// The behaviour over HTTP/2, for clients that start with its preface or negotiate it with ALPN; nil for HTTP/1.1 only.
     package var http2: HTTP2Behaviour?

@@ -45,6 +45,7 @@ final class OriginService: Sendable {
     /// Returns the endpoint for a method and a path. If only the method does not match, returns the methods that the path
     /// accepts.
     func match(_ method: String, _ path: String) -> Router.Match {
+        // One endpoint for all requests replaces the router.
         if let endpoint = configuration.endpoint { return .endpoint(endpoint, parameters: []) }
         return router.match(method, path)
     }

@@ -7,7 +7,8 @@ protocol Conversation: AnyObject {
     var wantsInput: Bool { get }
     /// Whether the conversation waits for the client only. Otherwise no idle timeout applies.
     var awaitsClient: Bool { get }
-    /// Parses input and produces output, as far as there is space for output. Returns false if it could do neither.
+    /// Parses input and produces output, as far as there is space for output. Returns false if it has neither parsed nor produced
+    /// anything.
     func advance(_ connection: ServerConnection) -> Bool
     /// Continues after a wait that the conversation has begun with `ServerConnection.wait`.
     func resume(_ connection: ServerConnection)

@@ -66,6 +66,7 @@ final class HTTP1Conversation: Conversation {
         switch responseState {
         case .delayed(let response):
             guard let choose = response.choice else { return send(response, connection) }
+            // `answer` sends a response only in this state.
             responseState = .notBegun
             answer(connection) { () throws(Refusal) in try carryOut(choose(), connection) }
         case .paused(let producer): responseState = .streaming(producer)
@@ -111,6 +112,7 @@ final class HTTP1Conversation: Conversation {
                         try connection.withInput { input throws(Refusal) in
                             try sink.receive(input.extracting(range))
                         }
+                        // The sink responds at the end of the body.
                         return nil
                     }
                 }
@@ -156,7 +158,7 @@ final class HTTP1Conversation: Conversation {
         switch connection.service.match(head.method.rawValue, parsedRequest.path) {
         case .endpoint(let endpoint, let parameters):
             parsedRequest.parameters = parameters
-            // A constant for the closures.
+            // The closures below capture this constant: nothing changes the request after the match.
             let request = parsedRequest
             switch endpoint {
             case .immediate(let handler):
@@ -167,6 +169,7 @@ final class HTTP1Conversation: Conversation {
                     let refusal = Refusal(413, "this path takes bodies of at most \(limit) bytes")
                     return answer(connection) { () throws(Refusal) in throw refusal }
                 }
+                // No body follows.
                 if framing == .none {
                     return answer(connection) { () throws(Refusal) in try handler(request) }
                 }
@@ -174,11 +177,12 @@ final class HTTP1Conversation: Conversation {
             case .streamed(let makeSink):
                 answer(connection) { () throws(Refusal) in
                     receiveBody(with: try makeSink(request), connection)
+                    // The sink responds at the end of the body.
                     return nil
                 }
-            case .webSocket(let behaviour):
+            case .webSocket(let makeBehaviour):
                 answer(connection) { () throws(Refusal) in
-                    try acceptWebSocket(with: try behaviour(request), request.head, connection)
+                    try acceptWebSocket(with: try makeBehaviour(request), request.head, connection)
                 }
             case .script(let plan):
                 followNextScript(of: plan, connection)
@@ -264,6 +268,7 @@ final class HTTP1Conversation: Conversation {
             response = try body()
         } catch {
             if case .body = requestState { requestState = .discardingBody }
+            // Creating a response with a JSON document cannot fail: its `Content-Type` is legal.
             var refusal = try? OriginResponse(
                 error.status, json: .object([("error", .string(error.message))]))
             // The rest of a body that is too long (413) may be endless.
@@ -315,8 +320,9 @@ final class HTTP1Conversation: Conversation {
             }
             let body = OutgoingBody.known(Int64(bytes.count))
             try codec.send(head, body: body, close: closesConnection, into: &connection.output)
+            // Writes the framing before the content, which follows below.
             try codec.sendContent(bytes.count, into: &connection.output)
-            // The response to HEAD has no content.
+            // The response to HEAD, and one with a status such as 304, has no content.
             if !codec.omitsContent {
                 if bytes.count <= Self.copiedBytes {
                     connection.output += bytes
@@ -345,6 +351,7 @@ final class HTTP1Conversation: Conversation {
         let continuation = producer(&piece, Self.pieceBytes)
         do throws(HTTPError) {
             if !piece.isEmpty {
+                // Writes the framing before the content.
                 try codec.sendContent(piece.count, into: &connection.output)
                 connection.output += piece
             }
@@ -362,6 +369,7 @@ final class HTTP1Conversation: Conversation {
                 concludeIfEnded(connection)
             }
         } catch {
+            // The head has been sent, so no other response can follow.
             responseState = .over
             connection.finish(lingering: true)
         }
@@ -374,8 +382,10 @@ final class HTTP1Conversation: Conversation {
         if !codec.mayContinue {
             responseState = .over
             let hasRequestEnded = if case .ended = requestState { true } else { false }
+            // Lingers if the client may still send: a reset for its octets could discard the response.
             connection.finish(lingering: !hasRequestEnded || connection.inputCount > 0)
         } else if case .ended = requestState {
+            // `responseState` stays `sent` until the next head has arrived.
             requestState = .awaitingHead
         }
     }
@@ -398,6 +408,7 @@ final class HTTP1Conversation: Conversation {
             responseState = .notBegun
             requestState = .discardingBody
             answer(connection) { () throws(Refusal) in throw Refusal(status, error.description) }
+            // The end of the response has ended the connection.
             if case .over = responseState { return }
         // The client cannot receive an error in the middle of another response.
         case (_, .delayed), (_, .streaming), (_, .paused), (_, .sent), (_, .over): break

@@ -9,6 +9,7 @@ extension HTTP2Conversation {
     /// Starts the script of a stream.
     func startScript(_ script: StreamScript, on stream: OriginStream, _ connection: ServerConnection) {
         stream.scriptProgress = StreamScriptProgress(script)
+        // In this state `answer` has no effect: the script sends the response.
         stream.responseState = .streaming(nil)
         runScript(stream, connection)
     }
@@ -28,6 +29,7 @@ extension HTTP2Conversation {
 
     /// Runs the steps of a stream's script until a step has to wait.
     func runScript(_ stream: OriginStream, _ connection: ServerConnection) {
+        // A step may end the stream or the connection, or fall silent.
         while streams[stream.id] === stream, !isOver, !isSilent,
             let step = stream.scriptProgress?.currentStep
         {
@@ -35,6 +37,7 @@ extension HTTP2Conversation {
             stream.scriptProgress?.advance()
         }
         guard stream.scriptProgress?.currentStep == nil else { return }
+        // The script is over. For the client, a stream that no step has ended stays open.
         stream.responseState = .sent
         removeIfEnded(stream)
     }
@@ -54,18 +57,18 @@ extension HTTP2Conversation {
             return sendContent(octets, endsStream: endsStream, on: stream)
         case .reset(let code): reset(stream, code)
         case .set(let changes): changeSettings(changes, connection)
-        case .shutDown(let inSteps):
-            guard inSteps else {
+        case .shutDown(let sendsTwoGoAways):
+            guard sendsTwoGoAways else {
                 machine.shutDown()
                 return true
             }
             machine.announceShutdown()
             // The final GOAWAY is sent when the client has acknowledged this PING.
             machine.sendPing(0)
-        case .goAway(let code, let last):
+        case .goAway(let code, let lastStream):
             // Here and in the next two cases, the frames that the machine has already written are sent first.
             machine.takeOutput(into: &connection.output)
-            FrameWriter.goAway(last: streamID(of: last, stream), code, into: &connection.output)
+            FrameWriter.goAway(last: streamID(of: lastStream, stream), code, into: &connection.output)
         case .frame(let type, let flags, let target, let payload):
             machine.takeOutput(into: &connection.output)
             FrameWriter.header(
@@ -112,7 +115,8 @@ extension HTTP2Conversation {
         }
     }
 
-    /// Begins or continues to send content. Returns whether all of the content, and the end of the stream, has been sent.
+    /// Begins or continues to send content. `StreamScriptProgress.maximumFrameSize` limits its frames. Returns whether all of the
+    /// content, and the end of the stream, has been sent.
     private func sendContent(_ octets: [UInt8], endsStream: Bool, on stream: OriginStream) -> Bool {
         if stream.scriptProgress?.hasStepBegun == true {
             return stream.content.isEmpty && stream.trailers == nil
@@ -135,7 +139,9 @@ extension HTTP2Conversation {
     /// Changes the connection's settings. Does nothing if a value is illegal, which is a mistake in the script.
     private func changeSettings(_ changes: [Setting], _ connection: ServerConnection) {
         var settings = machine.settings
-        guard (try? settings.apply(changes, from: .server, isFirst: false)) != nil else { return }
+        // A script runs after the server's first SETTINGS frame.
+        let areLegal = (try? settings.apply(changes, from: .server, isFirst: false)) != nil
+        guard areLegal else { return }
         machine.change(settings, at: .nanoseconds(connection.loop.now.nanoseconds))
     }
 
@@ -170,7 +176,7 @@ extension HTTP2Conversation {
     private func streamID(of target: StreamScript.Target, _ stream: OriginStream) -> StreamID {
         switch target {
         case .own: stream.id
-        // The identifiers of a client's streams are odd.
+        // The identifiers of a client's streams are odd. The number may be any, so the arithmetic must not trap.
         case .ahead(let count): StreamID(stream.id.rawValue &+ 2 &* count)
         case .connection: .connection
         case .last: .largest

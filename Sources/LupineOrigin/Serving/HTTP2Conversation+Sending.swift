@@ -18,6 +18,7 @@ extension HTTP2Conversation {
             response = try body()
         } catch {
             if case .body = stream.requestState { stream.requestState = .discardingBody }
+            // Creating a response with a JSON document cannot fail: its `Content-Type` is legal.
             let refusal = try? OriginResponse(
                 error.status, json: .object([("error", .string(error.message))]))
             response = refusal ?? OriginResponse(error.status)
@@ -47,6 +48,7 @@ extension HTTP2Conversation {
         guard streams[stream.id] === stream else { return }
         switch stream.responseState {
         case .delayed(let response):
+            // `answer` sends a response only in this state.
             stream.responseState = .notBegun
             guard let choose = response.choice else { return send(response, on: stream, connection) }
             answer(stream, connection) { () throws(Refusal) in
@@ -75,8 +77,10 @@ extension HTTP2Conversation {
     }
 
     /// Sends the head of a response, and queues the stream to send the content.
-    private func send(_ answer: OriginResponse, on stream: OriginStream, _ connection: ServerConnection) {
-        var response = answer
+    private func send(
+        _ endpointResponse: OriginResponse, on stream: OriginStream, _ connection: ServerConnection
+    ) {
+        var response = endpointResponse
         // A successful response to CONNECT would open a web socket or a tunnel, which this endpoint does not provide.
         if stream.method == .connect, response.status.kind == .successful { response = OriginResponse(400) }
         for head in response.interim { send(head, on: stream) }
@@ -90,6 +94,7 @@ extension HTTP2Conversation {
             machine.reset(stream.id, .internalError)
             streams[stream.id] = nil
         }
+        // Sends GOAWAY. The connection closes when its open streams have ended.
         if response.closesConnection { machine.shutDown() }
     }
 
@@ -105,6 +110,7 @@ extension HTTP2Conversation {
         case .bytes(let bytes):
             bodyLength = .known(Int64(bytes.count))
             stream.content = bytes
+            // Empty trailers end the stream after the content.
             stream.trailers = Fields()
         case .stream(let length, _): bodyLength = length.map { .known($0) } ?? .unknown
         }
@@ -127,6 +133,7 @@ extension HTTP2Conversation {
         if case .stream(_, let producer) = body {
             stream.responseState = .streaming(producer)
         } else {
+            // All of the content is in `stream.content`.
             stream.responseState = .streaming(nil)
         }
         enqueue(stream)
@@ -149,6 +156,7 @@ extension HTTP2Conversation {
                     return true
                 }
             }
+            // A stream that can send nothing stays out of the queue until it has content, or a window opens.
             if sendContent(of: stream, connection) { return true }
         }
         return false
@@ -179,6 +187,7 @@ extension HTTP2Conversation {
     private func sendContent(of stream: OriginStream, _ connection: ServerConnection) -> Bool {
         let remainingCount = stream.content.count - stream.contentStart
         let count = min(remainingCount, stream.scriptProgress?.maximumFrameSize ?? Self.pieceBytes)
+        // Trailers that are not empty end the stream in a frame of their own.
         let endsStream = stream.trailers?.isEmpty == true && count == remainingCount
         guard count > 0 || stream.trailers != nil else { return false }
         do throws(HTTP2SendError) {
@@ -199,7 +208,7 @@ extension HTTP2Conversation {
             }
             let hasEndedStream = endsStream && sentCount == count
             if stream.scriptProgress != nil, isContentSent {
-                // The `content` step waits for this.
+                // The `content` step ends when the content is sent and `trailers` is nil.
                 if hasEndedStream { stream.trailers = nil }
                 runScript(stream, connection)
             } else if hasEndedStream {

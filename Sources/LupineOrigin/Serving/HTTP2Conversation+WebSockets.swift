@@ -25,8 +25,10 @@ extension HTTP2Conversation {
     /// Advances a web socket as far as there is space for output, and queues its output. Has no effect on other streams.
     func advanceWebSocket(on stream: OriginStream) {
         guard let transport = stream.webSocket, streams[stream.id] === stream else { return }
+        // The transport counts the stream's unsent content as output that waits.
         transport.queuedCount = stream.content.count - stream.contentStart
         while !transport.isOver, transport.echo.advance(over: transport) {}
+        // Returns the consumed octets to the flow-control windows.
         let unreturnedOctets = transport.unreturnedOctets
         transport.unreturnedOctets = 0
         if unreturnedOctets > 0 { machine.consumed(unreturnedOctets, on: stream.id) }

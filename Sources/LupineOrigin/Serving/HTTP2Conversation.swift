@@ -45,6 +45,7 @@ final class HTTP2Conversation: Conversation {
         var machineLimits = HTTP2Limits()
         machineLimits.lists.listOctets = limits.headBytes
         machineLimits.lists.fieldCount = limits.fieldCount
+        // The machine counts all times from the zero of the loop's clock.
         machine = HTTP2Machine(
             .server, settings: settings, window: behaviour.connectionWindow, limits: machineLimits,
             at: .nanoseconds(now.nanoseconds))
@@ -61,7 +62,8 @@ final class HTTP2Conversation: Conversation {
         if isSilent { return discardInput(connection) }
         if endIfRenegotiating(connection) { return true }
         var hasProgressed = false
-        // Stops parsing when the answers to frames (such as PING) wait, because the client does not read them.
+        // Stops parsing while `pieceBytes` octets of frames wait: a client that does not read cannot cause more answers, for
+        // example to PING.
         while !isOver, !isSilent, connection.hasOutputRoom, machine.waitingCount < Self.pieceBytes,
             handleNextEvent(connection)
         {
@@ -72,6 +74,7 @@ final class HTTP2Conversation: Conversation {
             machine.takeOutput(into: &connection.output)
             hasProgressed = true
         }
+        // A GOAWAY has been sent or received, no streams are left, and all frames are in the output.
         if !isOver, machine.isDrained, machine.waitingCount == 0 {
             end(connection, lingering: false)
             return true
@@ -83,6 +86,7 @@ final class HTTP2Conversation: Conversation {
     /// Returns whether it has ended the connection.
     private func endIfRenegotiating(_ connection: ServerConnection) -> Bool {
         guard !isOver, connection.hasRefusedRenegotiation else { return false }
+        // Writes a GOAWAY frame with the error.
         machine.fail(.renegotiation)
         machine.takeOutput(into: &connection.output)
         end(connection, lingering: true)
@@ -179,6 +183,7 @@ final class HTTP2Conversation: Conversation {
             answer(stream, connection) { () throws(Refusal) in
                 try connection.withInput { input throws(Refusal) in try sink.receive(input.extracting(range))
                 }
+                // The sink responds at the end of the body.
                 return nil
             }
         }
@@ -205,7 +210,8 @@ final class HTTP2Conversation: Conversation {
         requestCount += 1
         if requestCount == behaviour.requestsPerConnection {
             machine.announceShutdown()
-            // When the client has acknowledged the PING, it has received this GOAWAY. Then the final GOAWAY is sent.
+            // When the client has acknowledged the PING (with the payload 0), it has received this GOAWAY. Then the final GOAWAY
+            // is sent.
             machine.sendPing(0)
         }
         let stream = OriginStream(id, received.head.method)
@@ -215,6 +221,7 @@ final class HTTP2Conversation: Conversation {
         let frameUrgency = earlyUrgency?.id == id ? earlyUrgency?.urgency : nil
         stream.urgency = frameUrgency ?? fieldUrgency ?? .normal
         var head = received.head
+        // The `:protocol` of an extended CONNECT (RFC 8441), which is routed like a GET.
         if let name = received.protocol {
             guard name == "websocket" else {
                 return answer(stream, connection) { () throws(Refusal) in
@@ -228,6 +235,7 @@ final class HTTP2Conversation: Conversation {
         switch connection.service.match(head.method.rawValue, request.path) {
         case .endpoint(let endpoint, let parameters):
             request.parameters = parameters
+            // An endpoint for which `serveWebSocket` returns false answers an extended CONNECT like a GET.
             if received.protocol != nil, serveWebSocket(endpoint, request, stream, connection) { return }
             serve(endpoint, request, received.contentLength, stream, connection)
         case .otherMethods(let methods):
@@ -260,6 +268,7 @@ final class HTTP2Conversation: Conversation {
         case .streamed(let makeSink):
             answer(stream, connection) { () throws(Refusal) in
                 receiveBody(of: request, with: try makeSink(request), stream)
+                // The sink responds at the end of the body.
                 return nil
             }
         case .webSocket:
@@ -289,9 +298,9 @@ final class HTTP2Conversation: Conversation {
         _ endpoint: Endpoint, _ request: OriginRequest, _ stream: OriginStream, _ connection: ServerConnection
     ) -> Bool {
         switch endpoint {
-        case .webSocket(let behaviour):
+        case .webSocket(let makeBehaviour):
             answer(stream, connection) { () throws(Refusal) in
-                try acceptWebSocket(behaviour(request), request.head, on: stream)
+                try acceptWebSocket(makeBehaviour(request), request.head, on: stream)
             }
         case .collected(let handler):
             answer(stream, connection) { () throws(Refusal) in try handler(request) }
@@ -346,6 +355,7 @@ final class HTTP2Conversation: Conversation {
     func remove(_ stream: OriginStream) {
         guard streams[stream.id] === stream else { return }
         streams[stream.id] = nil
+        // Only a stream with a script or a web socket may have unconsumed content.
         if let unconsumedOctets = stream.scriptProgress?.unconsumedOctets ?? stream.webSocket?.inputCount {
             machine.consumed(unconsumedOctets, on: stream.id)
         }

@@ -13,7 +13,7 @@ struct InputBuffer {
     var count: Int { octets.count - start }
 
     /// Returns how many octets can be appended until the buffer has `size` octets. Removes consumed octets only if the buffer is
-    /// full, because that moves the others; otherwise consumed octets count too.
+    /// full, because the removal moves the unconsumed octets. Otherwise consumed octets count towards `size`.
     mutating func makeRoom(upTo size: Int) -> Int {
         if octets.count >= size {
             octets.removeFirst(start)

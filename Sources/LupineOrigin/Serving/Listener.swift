@@ -63,6 +63,7 @@ final class Listener: LoopChannel {
     private func acceptAll() {
         while socket != nil {
             do throws(Errno) {
+                // `?? nil` makes one optional of two; nil means that no connection waits.
                 guard let client = try socket?.accept() ?? nil else { return }
                 assign(client)
             } catch {
@@ -88,6 +89,7 @@ final class Listener: LoopChannel {
             // If the kernel refuses the sizes, it uses its own.
             try? client.setBufferSizes(send: size, receive: size)
         }
+        // Nil if the system call fails, or returns an address that is not supported.
         let peer = (try? client.peerAddress()) ?? nil
         let entry = loops[nextLoopIndex % loops.count]
         nextLoopIndex += 1
@@ -103,11 +105,12 @@ final class Listener: LoopChannel {
         // A closure cannot capture a noncopyable socket, so the closure captures the number of the descriptor.
         let handle = client.intoDescriptor().release()
         let service = service
-        let isAccepted = entry.loop.executeInline {
+        // Runs the closure at once if the connection's loop is also the listener's.
+        let isWorkAccepted = entry.loop.executeInline {
             Self.openConnection(handle, peer, number, script, service, entry.connections.value, entry.loop)
         }
         // A loop that has shut down refuses work, and then nothing owns the descriptor.
-        if !isAccepted {
+        if !isWorkAccepted {
             Descriptor(adopting: handle).close()
             service.counts.countClosed()
         }
@@ -130,6 +133,7 @@ final class Listener: LoopChannel {
                 HTTP1Conversation(limits: service.configuration.limits)
             }
         var channel: any ClientChannel = PlainChannel(socket)
+        // A script on the socket begins without TLS, even if the origin uses TLS.
         if let context = service.tlsContext(forConnection: number), script?.layer != .socket {
             do throws(TLSError) {
                 channel = try TLSChannel(
@@ -150,8 +154,8 @@ final class Listener: LoopChannel {
 }
 
 extension Socket {
-    /// Registers the socket's descriptor with the loop. A method of `Socket`, because only such a method can borrow the
-    /// descriptor.
+    /// Registers the socket's descriptor with the loop. The function extends `Socket`, because only a method of `Socket` can
+    /// borrow the descriptor.
     fileprivate borrowing func registered(
         with loop: EventLoop, for listener: Listener
     ) throws(Errno) -> Registration {

@@ -43,9 +43,9 @@ final class OriginStream {
     var urgency = Urgency.normal
     /// Whether the stream is in the queue of senders.
     var isQueued = false
-    /// The script that the stream follows instead of an answer.
+    /// The progress of the script that the stream follows; nil if its request is answered.
     var scriptProgress: StreamScriptProgress?
-    /// The web socket that the stream carries.
+    /// The web socket that the stream carries; nil if it carries a response.
     var webSocket: StreamTransport?
     /// The trailers, perhaps empty, that end the stream after `content`; nil while more content may follow.
     var trailers: Fields?

@@ -81,6 +81,7 @@ final class ScriptConversation: Conversation {
             connection.service.gate(name).open()
             endStep()
         case .slowRead(let bytes, let pause):
+            // At least one byte, so that reading makes progress.
             slowRead = (max(1, bytes), pause)
             remainingReadBytes = max(1, bytes)
             endStep()
@@ -95,20 +96,24 @@ final class ScriptConversation: Conversation {
         case .close: return end(connection)
         case .stall: state = .over
         case .speakHTTP: return speakHTTP(connection)
-        case .startTLS(let cut):
+        case .startTLS(let wireCut):
             guard connection.isFlushed else { return false }
             endStep()
-            if !connection.startTLS(cutting: cut) { return end(connection) }
+            // The origin sends the ciphertext up to the cut only, which may be in the handshake; nil cuts nothing.
+            if !connection.startTLS(cutting: wireCut) { return end(connection) }
         case .closeWithoutNotify: return end(connection, .withoutNotify)
         // If the content has already ended, the step has no effect.
         case .sendCloseNotify: return performOnTLS(connection) { _ = $0.endContent() }
         case .sendBeneathTLS(let bytes):
             return performOnTLS(connection) { channel throws(Errno) in try channel.sendBeneath(bytes) }
-        case .cutWire(let cut): return performOnTLS(connection) { $0.limitOutput(to: cut) }
+        // From now on, the origin sends the ciphertext up to the cut only.
+        case .cutWire(let wireCut): return performOnTLS(connection) { $0.limitOutput(to: wireCut) }
         case .requestRenegotiation:
             return performOnTLS(connection) { channel throws(Errno) in try channel.requestRenegotiation() }
-        case .updateKeys(let both):
-            return performOnTLS(connection) { channel throws(Errno) in try channel.updateKeys(both: both) }
+        case .updateKeys(let asksClient):
+            return performOnTLS(connection) { channel throws(Errno) in
+                try channel.updateKeys(both: asksClient)
+            }
         }
         return true
     }
@@ -141,19 +146,22 @@ final class ScriptConversation: Conversation {
         guard connection.isFlushed else { return false }
         state = .over
         let configuration = connection.service.configuration
+        // If the origin supports HTTP/2, the detector finds out which version the client uses.
         connection.replaceConversation(
             with: configuration.http2.map { ProtocolDetector($0) }
                 ?? HTTP1Conversation(limits: configuration.limits))
         return true
     }
 
-    /// Performs a step that needs TLS when all earlier output has been sent. Closes the connection if the step fails.
+    /// Performs a step that needs TLS when all earlier output has been sent. Closes the connection if it does not use TLS, or the
+    /// step fails.
     private func performOnTLS(
         _ connection: ServerConnection, _ body: (TLSChannel) throws(Errno) -> Void
     ) -> Bool {
         guard connection.isFlushed else { return false }
         endStep()
-        return connection.performOnTLS(body) || end(connection)
+        guard connection.performOnTLS(body) else { return end(connection) }
+        return true
     }
 
     /// Ends the current step.
@@ -258,6 +266,7 @@ final class ScriptConversation: Conversation {
             endStep()
             return true
         }
+        // Consumes all input; the condition above ends the step.
         return expect(connection) { ($0.count, false) }
     }
 }

@@ -7,8 +7,8 @@ internal import LupineTransport
 ///
 /// The connection stays on its loop. It reads into one buffer of limited size, and stops reading while the buffer is full. The
 /// conversation produces more output only while less than `pendingOutputLimit` bytes wait to be sent. A turn of the connection
-/// reads, advances the conversation and sends, once each. Output is sent in one system call per turn, so a small response, or
-/// several of them, is one write.
+/// (several may run in one turn of its loop) reads, advances the conversation and sends, once each. Output is sent in one system
+/// call per turn, so a small response, or several of them, is one write.
 final class ServerConnection: LoopChannel, TimerTarget {
     private enum Phase {
         /// The channel performs the TLS handshake, if there is one.
@@ -42,7 +42,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// The maximum number of bytes that a lingering connection drops, and the maximum time for which it lingers.
     private static let lingerBytes = 16 << 20
     private static let lingerTime = Duration.seconds(2)
-    /// The number of turns in a row after which other connections of the loop get a turn.
+    /// The number of the connection's turns in a row after which the loop serves other connections.
     private static let maximumTurns = 32
 
     /// The tags of `timer`, which tell its two purposes apart.
@@ -156,24 +156,23 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// Begins a wait, and returns at once. After `delay` the conversation is resumed, unless another wait has begun by then.
     func wait(for delay: Duration) {
         waitCount += 1
-        let number = waitCount
+        let waitNumber = waitCount
         waitTimer = loop.schedule(after: delay) { [weak self] reason in
             guard reason == .due else { return }
-            self?.endWait(number)
+            self?.endWait(waitNumber)
         }
     }
 
-    /// Begins a wait, and returns at once. When the gate is open the conversation is resumed, unless another wait has begun by
-    /// then.
+    /// Begins a wait, and returns at once. The open gate resumes the conversation, unless another wait has begun by then.
     func wait(for gate: Gate) {
         waitCount += 1
-        let number = waitCount
+        let waitNumber = waitCount
         let loop = loop
         // Any thread may open the gate, but only the loop may use the connection.
         let bound = LoopBound(WeakConnection(self), on: loop)
         gate.whenOpen {
             // A loop that refuses the work has shut down and closed its connections.
-            _ = loop.execute { bound.value.connection?.endWait(number) }
+            _ = loop.execute { bound.value.connection?.endWait(waitNumber) }
         }
     }
 
@@ -205,8 +204,8 @@ final class ServerConnection: LoopChannel, TimerTarget {
     }
 
     /// Resumes the conversation after the wait with this number, unless a later wait has begun.
-    private func endWait(_ number: Int) {
-        guard number == waitCount, case .open = phase else { return }
+    private func endWait(_ waitNumber: Int) {
+        guard waitNumber == waitCount, case .open = phase else { return }
         waitTimer = nil
         lastActivity = loop.now
         conversation.resume(self)
@@ -225,8 +224,8 @@ final class ServerConnection: LoopChannel, TimerTarget {
         phase = .finishing(ending)
     }
 
-    /// Starts TLS over the current channel. Received bytes that have not been consumed are the beginning of the handshake.
-    /// Returns false if TLS is not configured, or OpenSSL fails.
+    /// Starts TLS over the current channel, and sends its ciphertext up to `cut` (nil: all). Received bytes that have not been
+    /// consumed are the beginning of the handshake. Returns false if TLS is not configured, or OpenSSL fails.
     func startTLS(cutting cut: WireCut?) -> Bool {
         guard let context = service.tlsContext(forConnection: number) else { return false }
         var initialBytes: [UInt8] = []
@@ -250,7 +249,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         return true
     }
 
-    /// Closes the origin's half of the connection. All output must have been sent.
+    /// Closes the origin's half of the connection. All output must have been sent. Ignores the error of a failed socket.
     func closeOwnHalf() { try? channel.shutdownWrite() }
 
     /// Closes the connection at once with a reset.
@@ -277,6 +276,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         // A handshake waits for the client, whatever the conversation says.
         if !isOpening, !conversation.awaitsClient { lastActivity = loop.now }
         let deadline = lastActivity.advanced(by: service.configuration.idleTimeout)
+        // The time for lingering is over, or the idle timeout has passed.
         guard tag == TimerTag.idle, loop.now < deadline else { return close(.orderly) }
         timer = loop.schedule(at: deadline, self, tag: TimerTag.idle)
     }
@@ -292,7 +292,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         for _ in 0..<Self.maximumTurns {
             guard runTurn() else { return }
         }
-        // Gives other connections a turn; otherwise a client as fast as this loop would occupy it.
+        // The loop serves other connections first; otherwise a client as fast as this loop would occupy it.
         loop.executeOnLoop { [weak self] in self?.runTurns() }
     }
 
@@ -313,6 +313,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
             guard isFlushed else { return false }
             switch ending {
             case .orderly(let lingering):
+                // Over TLS, the next turns send the close_notify. Afterwards the result is false.
                 if channel.endContent() { return true }
                 if lingering, !hasPeerEnded {
                     linger()
@@ -331,15 +332,14 @@ final class ServerConnection: LoopChannel, TimerTarget {
             consume(inputCount)
             let hasProgressed = receive()
             guard case .lingering = phase else { return false }
-            // The input buffer has the bytes of this turn only.
+            // The input has this turn's bytes only. The test below uses the number before this turn: the limit is not exact.
             phase = .lingering(remainingBytes: remainingBytes - inputCount)
             if hasPeerEnded || remainingBytes <= 0 {
                 close(.orderly)
                 return false
             }
             return hasProgressed
-        case .closed:
-            return false
+        case .closed: return false
         }
     }
 
@@ -352,7 +352,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
         phase = .open
         lastActivity = loop.now
-        // It is not known whether the socket has input and space after the handshake: the next turn tries both.
+        // It is not known whether the socket has input and space after the handshake: the next turn tries to read and send.
         isReadable = true
         isWritable = true
         return true
@@ -468,6 +468,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         let (output, largeBody) = (output, largeBody)
         let first = output.span.extracting(outputStart...)
         let second = largeBody.span.extracting(largeBodyStart...)
+        // The body goes first if `output` is empty: a channel sends a single span without a vectored write.
         return try first.isEmpty ? channel.send(second, first) : channel.send(first, second)
     }
 

@@ -27,6 +27,7 @@ final class StreamTransport: WebSocketTransport {
     /// Appends received octets to the input, or drops them if the transport has ended.
     func receive(_ octets: Span<UInt8>) {
         if isOver {
+            // The flow-control windows get back dropped octets too.
             unreturnedOctets += octets.count
         } else {
             input.append(octets)

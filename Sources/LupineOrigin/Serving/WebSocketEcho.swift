@@ -46,7 +46,8 @@ final class WebSocketEcho: Conversation {
 
     func advance(_ connection: ServerConnection) -> Bool { advance(over: connection) }
 
-    /// Reads input and produces output, as far as there is space for output. Returns false if it could do neither.
+    /// Reads input and produces output, as far as there is space for output. Returns false if it has neither read nor
+    /// produced anything.
     func advance(over transport: some WebSocketTransport) -> Bool {
         guard !isOver else { return false }
         if !hasBegun {
@@ -55,6 +56,7 @@ final class WebSocketEcho: Conversation {
             return true
         }
         var hasProgressed = false
+        // Ends, because the codec also consumes the octets of an incomplete frame.
         while transport.hasOutputRoom, !isOver, transport.inputCount > 0 {
             handleNextEvent(transport)
             hasProgressed = true
@@ -75,7 +77,7 @@ final class WebSocketEcho: Conversation {
         if let size = behaviour.binarySize { send(.binary, [UInt8](repeating: 0x2A, count: size), &output) }
         output += behaviour.rawOctets
         // The result is not needed: the connection ends when the client answers the close frame.
-        if let closure = behaviour.closeFrame { _ = codec.close(.close(closure), mask: nil, into: &output) }
+        if let frame = behaviour.closeFrame { _ = codec.close(.close(frame), mask: nil, into: &output) }
     }
 
     /// Parses the next event of the input, and reacts to it.
@@ -89,7 +91,7 @@ final class WebSocketEcho: Conversation {
             case .needMore, .pong: break
             case .ping(let payload): codec.sendPong(payload.span, mask: nil, into: &transport.output)
             case .message(let message): try echo(message, transport)
-            case .close(let closure): if !behaviour.ignoresCloseFrame { answerClose(closure, transport) }
+            case .close(let frame): if !behaviour.ignoresCloseFrame { answerClose(frame, transport) }
             }
         } catch {
             // The input after an error cannot be parsed, so the connection ends whatever the result is.
@@ -129,6 +131,7 @@ final class WebSocketEcho: Conversation {
         var start = 0
         repeat {
             let end = min(payload.count, start + fragmentSize)
+            // Only the first fragment has the bit that marks a compressed message (RFC 7692 §6.1).
             codec.send(
                 kind, payload.span.extracting(start..<end), isFinal: end == payload.count,
                 isCompressed: deflater != nil && start == 0, mask: nil, into: &output)
@@ -136,11 +139,12 @@ final class WebSocketEcho: Conversation {
         } while start < payload.count
     }
 
-    /// Answers a close frame, and ends the transport if both sides have sent one.
-    private func answerClose(_ closure: WebSocketCloseFrame, _ transport: some WebSocketTransport) {
-        let actions = codec.close(.received(closure), mask: nil, into: &transport.output)
+    /// Answers the client's close frame, and ends the transport if both sides have sent a close frame.
+    private func answerClose(_ frame: WebSocketCloseFrame, _ transport: some WebSocketTransport) {
+        let actions = codec.close(.received(frame), mask: nil, into: &transport.output)
         switch actions.connection {
         case .keep: break
+        // `finish` sends all output first in either case.
         case .close, .closeWhenSent:
             isOver = true
             transport.finish(.orderly(lingering: true))
