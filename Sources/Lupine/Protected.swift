@@ -8,7 +8,8 @@ internal import LupineTransport
 /// code and must not acquire another lock.
 ///
 /// `Lock` itself accepts only values that the compiler can prove to be confined to it. The state of a request refers to objects
-/// of the program, for which it cannot. No reference to the value may escape from the closures, hence `@unchecked`.
+/// of the program, about which the compiler cannot prove this. No reference to the value may escape from the closures, hence
+/// `@unchecked`.
 @safe final class Protected<Value>: @unchecked Sendable {
     private let lock = Lock(())
     // Accessed only under the lock, which is not recursive. So two accesses never overlap, and no check at run time is needed.

@@ -204,6 +204,7 @@ extension TLSError {
         case .clientCertificateRequired: .clientCertificateRequired
         case .clientCertificateRejected: .clientCertificateRejected
         case .truncated, .wireFailed: .networkConnectionLost
+        // `answersNotRead`: the peer does not read the TLS replies that its messages require.
         case .configuration, .credentials, .alert, .versionNotShared, .cipherNotShared, .notTLS,
             .protocolNotOffered, .http2NotChosen, .closedInHandshake, .renegotiation, .protocolViolation,
             .onlyControlMessages,

@@ -107,6 +107,7 @@ where AuthenticatorType: Authenticator {
             case .fail(let error): completion(.failure(error))
             case .wait: break  // The machine stores the request until `finishRefresh` returns it.
             case .refresh(let credential, let version): refresh(credential, version, for: session)
+            // `waiting` contains this request: the machine has stored it.
             case .refuse(let waiting, let error): fail(waiting, with: error)
             }
             return
@@ -140,6 +141,7 @@ where AuthenticatorType: Authenticator {
         case .fail(let error): completion(.doNotRetryWithError(error))
         case .wait: break  // The machine stores the completion until `finishRefresh` returns it.
         case .refresh(let credential, let version): refresh(credential, version, for: session)
+        // `waiting` contains this completion: the machine has stored it.
         case .refuse(let waiting, let error): fail(waiting, with: error)
         }
     }

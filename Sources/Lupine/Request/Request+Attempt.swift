@@ -14,7 +14,8 @@ extension Request {
     /// Whether the attempt may proceed to create its task.
     var mayCreateTask: Bool { mutableState.read { $0.machine.mayCreateTask } }
 
-    /// Records whether the attempt that begins can do without the program's code. The request may still gain such code later.
+    /// Records whether the session and the request contain no code of the program (`mayReceiveOnAnyThread`). If so, the steps of
+    /// the attempt may run on any thread, until the program adds code to the request.
     func checkForProgramCode(of session: Session) {
         let mayAvoidProgramCode = session.runsOnlyLibraryCode && mayReceiveOnAnyThread
         mutableState.write { $0.mayAvoidProgramCode = mayAvoidProgramCode }

@@ -226,8 +226,8 @@ public class Request: @unchecked Sendable {
 
     // MARK: requests, tasks and metrics
 
-    /// The requests of all attempts: each as converted and, if the attempt has an adapter, as adapted. Redirects are not
-    /// included.
+    /// The requests of all attempts, without redirects. Each attempt adds the request made from the `URLRequestConvertible`. If
+    /// it has an adapter, it then adds the adapted request.
     public var requests: [URLRequest] { mutableState.read { $0.requests.all } }
     /// The first request.
     public var firstRequest: URLRequest? { mutableState.read { $0.requests.first } }

@@ -38,7 +38,8 @@ struct SerializerChain {
 
     /// Delivers values: to the handlers if `toHandlers` is true, otherwise to the Swift tasks that await them.
     func deliver(toHandlers: Bool) {
-        // The delivery and the serializer with the same index belong together.
+        // The delivery and the serializer with the same index belong together. With `toHandlers`, the values that a handler
+        // receives are delivered; without it, those that only Swift tasks await.
         for index in 0..<deliveries.count where serializers[index]?.isAwaited != toHandlers {
             deliveries[index]?.run()
         }

@@ -46,7 +46,7 @@ struct JSONPainter: Sendable {
         // The octet ends the current scalar, if there is one.
         try finish(to: &writer)
         switch octetClass {
-        // The stored blanks stay.
+        // Returns at once, so that the stored blanks are not removed at the end of this method.
         case .blank: return try storeBlank(octet, &writer)
         case .invalid:
             isInvalid = true

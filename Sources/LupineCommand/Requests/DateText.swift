@@ -13,7 +13,7 @@ enum DateText {
     /// such as `2024-01-02 03:04`. The time zone is GMT unless the text names one.
     static func date(_ text: String) -> Date? {
         let trimmed = text.trimmingCharacters(in: .whitespaces)
-        // Every format has digits, so a text without a digit is no date, but mostly a file name.
+        // Every format has digits, so a text without a digit cannot be a date. It may be a file name, which `-z` also accepts.
         guard trimmed.contains(where: \.isNumber) else { return nil }
         return formats.lazy.compactMap { formatter($0).date(from: trimmed) }.first
     }

@@ -24,7 +24,7 @@ extension Fetch {
         CommandFailure(.interrupted, "Interrupted.")
     }
 
-    /// Closes the file or the output, updates the resume record and the board, and returns the report.
+    /// Closes the file or the output, updates the resume record and the progress board, and returns the report.
     func finish(_ failure: CommandFailure?) -> FetchReport {
         state.withLock { state in
             var failure = failure
@@ -103,7 +103,7 @@ extension Fetch {
         }
     }
 
-    /// Returns the text that ends the fetch's row on the board.
+    /// Returns the text that ends the fetch's row on the progress board.
     private static func rowOutcome(_ verdict: Verdict, _ failure: CommandFailure?) -> String {
         if let failure { return failure.code == .interrupted ? "interrupted" : "failed" }
         return switch verdict {

@@ -113,15 +113,16 @@ extension Fetch {
     func directFile() -> FileHandle? {
         let (file, row, stream) = state.withLock {
             state -> (file: FileHandle?, row: Int?, stream: DataStreamRequest?) in
-            // Only `receive` notices too many bytes: those after an unframed remainder, and those beyond `--max-filesize`. The
-            // remainder is nil unless a download is resumed.
+            // Only `receive` notices too many bytes: those beyond `--max-filesize`, and those beyond the missing part of a
+            // resumed download. The latter can arrive only if the response has no length (`isFramed` is false). `remainder` is
+            // nil unless a download is resumed.
             guard case .accepted = state.verdict, let saver = state.saver, saver.isRegular,
                 state.remainder?.isFramed != false, invocation.maximumFileSize == nil
             else { return (nil, nil, nil) }
             state.isSavedDirectly = true
             return (saver.handle, state.rowNumber, state.stream)
         }
-        // `receive` does not count these bytes, so the board asks the task for their number.
+        // `receive` does not count these bytes, so the progress board asks the task for their number.
         if file != nil, let row, let task = stream?.task {
             board?.setByteCounter(of: row) { task.countOfBytesReceived }
         }

@@ -58,6 +58,7 @@ extension Fetch {
         }
         if offset > 0 {
             switch resumption.verdict(on: response, decodes: !invocation.keepsEncoding) {
+            // `isFramed`: whether the message framing ends the content after `count` bytes, so that no more can arrive.
             case .resume(let count, let isFramed):
                 state.remainder = Remainder(count: count, isFramed: isFramed)
             case .complete:

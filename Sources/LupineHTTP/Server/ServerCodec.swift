@@ -183,8 +183,9 @@ package struct ServerCodec {
     /// The response is the last one on the connection if `close` is true or the fields contain `Connection: close`. It is also
     /// the last one if the head of the request has not arrived or was invalid, as with 408 or 400.
     ///
-    /// A response to HEAD and a 204 or 304 response have no content: the codec omits the framing of content and trailers. A body
-    /// of unknown length to an HTTP/1.0 client ends with the connection.
+    /// A response to HEAD and a 204 or 304 response have no content: the codec writes no chunk framing and no trailers after the
+    /// head. The head of a response to HEAD contains the same `Content-Length` or `Transfer-Encoding` as with content. The head
+    /// of a 204 or 304 response contains neither. A body of unknown length to an HTTP/1.0 client ends with the connection.
     package mutating func send(
         _ head: ResponseHead, body: OutgoingBody, close: Bool = false, into output: inout [UInt8]
     ) throws(HTTPError) {
@@ -226,15 +227,15 @@ package struct ServerCodec {
         responseState = body == .none ? .sent : .sending
     }
 
-    /// Writes the framing that precedes the next `count` octets of content. The owner then sends the content itself, unless
-    /// `omitsContent` is true. Throws if the content becomes longer than announced.
+    /// Writes the chunk framing that precedes the next `count` octets of content; nothing for a body without chunks. The owner
+    /// then sends the content itself, unless `omitsContent` is true. Throws if the content becomes longer than announced.
     package mutating func sendContent(_ count: Int, into output: inout [UInt8]) throws(HTTPError) {
         precondition(responseState == .sending, "content without a response")
         if !omitsContent { try encoder.beginContent(count, into: &output) }
     }
 
-    /// Completes the response: writes the framing after its content. Throws if the content is shorter than announced, if
-    /// `TrailerRule` forbids a trailer, or if there are trailers and the length of the body is known.
+    /// Completes the response: writes the last chunk and the trailers of a body in chunks. Throws if the content is shorter than
+    /// announced, if `TrailerRule` forbids a trailer, or if there are trailers and the length of the body is known.
     package mutating func sendEnd(trailers: Fields = Fields(), into output: inout [UInt8]) throws(HTTPError) {
         precondition(responseState == .sending, "an end without a response")
         if !omitsContent { try encoder.end(trailers: trailers, into: &output) }

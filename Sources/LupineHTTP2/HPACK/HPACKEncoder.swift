@@ -195,8 +195,8 @@ package struct HPACKEncoder: Sendable {
     private func encodeWithHuffman(_ text: Span<UInt8>, into output: inout OutputSpan<UInt8>) -> Bool {
         let position = output.count
         if text.count < Self.smallestTwoOctetLength {
-            // The length is written after the string, in place of this octet: counting it first would be a second pass over the
-            // string.
+            // This octet is a placeholder: the length replaces it once the string has been encoded. Counting the length first
+            // would need a second pass.
             output.append(0)
             if HuffmanCode.encode(text, atMost: text.count, into: &output) {
                 // The highest bit marks a Huffman-coded string.

@@ -61,8 +61,9 @@ extension Urgency {
         let keyAndValue = member.drop { Self.blanks.contains($0) }.prefix { $0 != Self.semicolon }
         guard let last = keyAndValue.lastIndex(where: { !Self.blanks.contains($0) }) else { return }
         let text = Array(keyAndValue[...last])
-        // `u` without a value, or `u=` and a digit from 0 to 7; any other value is invalid.
+        // Returns for another key.
         guard text.starts(with: "u".utf8), text.count == 1 || text[1] == Self.equals else { return }
+        // `u` without a value, or with anything but a digit from 0 to 7, is invalid: the default applies.
         guard text.count == 3, (UInt8(ascii: "0")...UInt8(ascii: "7")).contains(text[2]) else {
             self = .normal
             return

@@ -68,7 +68,8 @@ enum AuthenticationCandidate: Hashable, Sendable {
         }
     }
 
-    /// Whether a session may store the texts that it sends back to the peer: they are not too long, and not slow to process.
+    /// Whether a session may store the texts that it sends back to the peer. They must not be too long, and must contain no long
+    /// run of combining characters, which is slow to compare.
     private var canBeKept: Bool {
         switch self {
         case .basic(let realm): PeerText(realm).canBeKept

@@ -68,9 +68,9 @@ struct TaskCredentials: Sendable {
 
     /// Whether the task's own credential may be sent to the proxy of this space.
     ///
-    /// A 407 response to a forwarded request may come from the server behind the proxy, so that server has to be the task's own.
-    /// Basic reveals the password to the proxy and to everyone on the way to it. It is therefore allowed only for `http`
-    /// requests, for which the server, too, would receive the password in the clear.
+    /// A 407 response to a forwarded request may come from the server behind the proxy. Therefore that server must be the task's
+    /// own. Basic reveals the password to the proxy and to everyone on the way to it. It is allowed only for `http` requests, for
+    /// which the server, too, would receive the password in the clear.
     private func mayBeSentToProxy(_ space: URLProtectionSpace, at hopURL: URL?) -> Bool {
         guard let origin = WebOrigin(taskURL), origin == WebOrigin(hopURL) else { return false }
         // Digest does not reveal the password.

@@ -163,9 +163,9 @@ struct CookieJar: Sendable {
         }
     }
 
-    /// Returns the bare domains that have cookies, or some of them, among which are all parents and children of `domain`. Once
-    /// `sites` is set, returns only the parents of `domain` and the domains of its site, so that storing a cookie does not search
-    /// a full jar. A public suffix has no site: for a public suffix, the function returns all domains.
+    /// Returns bare domains that have cookies, at least all parents and children of `domain`. Without `sites`, or for a public
+    /// suffix, which has no site, these are all domains. Otherwise they are the parents of `domain` and the domains of its site,
+    /// so that storing a cookie does not search a full jar.
     private func domainsPossiblyRelated(to domain: String) -> [String] {
         guard var relatedDomains = sites?.domains(ofSiteContaining: domain) else {
             return Array(entriesByDomain.keys)

@@ -33,12 +33,12 @@ extension NetworkLoad: ExchangeSink {
         reportSent(unreportedTotal)
     }
 
-    /// Reports the number of bytes sent to the client if it has grown since the last report.
+    /// Reports to the client how many bytes of the body have been sent in total, if there are more than at the last report.
     private func reportUnreportedBytes() {
         reportSent(responseState.withLock { $0.sendProgress.takeUnreported() })
     }
 
-    /// Reports the total number of bytes sent to the client. No effect if `total` is nil.
+    /// Reports to the client how many bytes of the body have been sent in total. No effect if `total` is nil.
     private func reportSent(_ total: Int64?) {
         guard let total, !isCancelled else { return }
         // -1 stands for an unknown length.
@@ -96,8 +96,8 @@ extension NetworkLoad: ExchangeSink {
     }
 
     /// Returns the connection's evidence if storing the response or its cookies depends on trust roots that have not been read
-    /// yet; otherwise nil. The response and its cookies are stored only for tasks that trust the server in the same way. The
-    /// roots identify those tasks (U-12.3, U-13.17).
+    /// yet; otherwise nil. The result of the default evaluation of the server's chain decides which tasks may receive what is
+    /// stored. That evaluation needs the roots (U-12.3, U-13.17).
     private func evidenceNeedingRoots(for response: HTTPURLResponse) -> PeerEvidence? {
         guard let evidence, evidence.needsRoots else { return nil }
         let keepsCookies = settings.cookieStorage != nil && response.fields?.contains(.setCookie) ?? false

@@ -69,7 +69,7 @@ final class HopEventQueue: Sendable {
         /// When the load started.
         var startDate = Date()
 
-        /// The number of placeholders at which the remaining events move to the front, if the placeholders outnumber them.
+        /// Placeholders are removed once there are at least this many and they outnumber the events, or once no event remains.
         private static let maxPlaceholders = 64
 
         /// Whether the client accepts an event now.

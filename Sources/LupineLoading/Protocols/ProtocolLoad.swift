@@ -17,7 +17,9 @@ final class ProtocolLoad: HopLoad {
         var hasEnded = false
         /// The challenges of the instance that are not answered yet; while there are any, the idle time-out does not run.
         var openChallenges: Set<ObjectIdentifier> = []
-        /// When the idle time began: when the instance last called its client, or when the load last had to wait for its client.
+        /// The start of the idle time. Set when the load is started, resumed or suspended, when the instance calls its
+        /// `ProtocolClientProxy`, and when a challenge is answered. `checkIdleTime` also sets it while the load waits for its
+        /// `HopLoadClient`, or the instance for the answer to a challenge.
         var lastActivity = Instant.zero
         /// Cancels the alarm for the end of the idle time-out.
         var cancelAlarm: SessionClock.Cancel?
@@ -193,7 +195,7 @@ final class ProtocolLoad: HopLoad {
         let isWaitingForInstance = events.isWaitingForSource
         let hasTimedOut = state.withLock { state in
             if state.hasEnded { return false }
-            // Time does not count while the load waits for its client, or the instance waits for the answer to a challenge.
+            // Time does not count while the load waits for its `HopLoadClient`, or the instance for the answer to a challenge.
             if !isWaitingForInstance || !state.openChallenges.isEmpty { state.lastActivity = now }
             return state.lastActivity + idleTimeout <= now
         }

@@ -50,8 +50,8 @@ package enum RequestArchive {
 
     /// Returns the `URLProtocol` properties that a property list can contain.
     ///
-    /// Converts each property inside a dictionary of its own. The archive contains the properties as members of a dictionary, and
-    /// that dictionary counts as a level of nesting.
+    /// Wraps each property in a dictionary before the conversion. `StorableValue` limits the nesting, and the archive adds one
+    /// level: it contains the properties as members of a dictionary.
     private static func properties(_ contents: URLRequest.Contents) -> StorableValue {
         var storable: [String: StorableValue] = [:]
         for (key, property) in contents.protocolProperties {

@@ -8,8 +8,8 @@ internal import LupineTransport
 /// Created by `SessionCore`. May be used on any thread.
 final class SessionContext: Sendable {
     let settings: SessionSettings
-    /// The trust policy and client certificate with which tasks look up the cache, for requests without TLS on a direct
-    /// connection: with neither a proxy nor `SessionEngine.connectionOverrides`. Nil without a cache.
+    /// Decides which cached responses a task may receive. Applies to requests without TLS, if neither a proxy nor
+    /// `SessionEngine.connectionOverrides` is used. Nil without a cache.
     let plainCacheRequester: CacheRequester?
     /// The last value of `secureCacheRequester`, and the name of the trust roots for which it was created.
     private let latestSecureRequester = Lock<(roots: String, requester: CacheRequester)?>(nil)
@@ -49,8 +49,8 @@ final class SessionContext: Sendable {
     /// A name that distinguishes the session's trust roots from others, see `SessionEngine.rootsName`.
     var rootsName: String { engine.rootsName }
 
-    /// The trust policy and client certificate with which tasks look up the cache, for requests over TLS if no delegate decides
-    /// whether servers are trusted. Nil without a cache.
+    /// Decides which cached responses a task may receive. Applies to requests over TLS, if no delegate decides whether
+    /// servers are trusted. Nil without a cache.
     var secureCacheRequester: CacheRequester? {
         // The plain requester is nil only if there is no cache.
         if plainCacheRequester == nil { return nil }

@@ -453,7 +453,7 @@ private final class CountDown: Sendable {
     private let remaining: Lock<Int>
     private let whenDone: @Sendable () -> Void
 
-    /// Creates a countdown that calls `whenDone` during the call of `arrive` with this number.
+    /// Creates a countdown that calls `whenDone` during the `count`-th call of `arrive`.
     init(_ count: Int, _ whenDone: @escaping @Sendable () -> Void) {
         remaining = Lock(count)
         self.whenDone = whenDone

@@ -47,7 +47,7 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
             })
     }
 
-    /// Reads bytes and returns them, nil if there were none before the end, and whether the end was reached.
+    /// Reads bytes. Returns them (nil if the stream ended before any arrived) and whether the end was reached.
     ///
     /// Throws the `URLError` with which the read failed.
     open func readData(

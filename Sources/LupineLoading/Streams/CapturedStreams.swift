@@ -26,7 +26,7 @@ struct CapturedStreams: Sendable {
     }
 }
 
-/// The status of a captured stream, without its end and errors, which the pipe of the stream tells.
+/// Whether a captured stream is not open yet, open, or closed. Its end and its errors are kept in its pipe.
 private final class CapturedStatus: Sendable {
     private let status = Lock(Stream.Status.notOpen)
 

@@ -23,7 +23,7 @@ final class NonceStore: Sendable {
         /// Whether the nonce is stale, whatever the number of its uses.
         var isRetired = false
 
-        /// Counts a use with the nonce count `count`. Returns false for a replay.
+        /// Counts a use with the nonce count `count`. Returns false for a replay, and when too many counts are recorded to tell.
         mutating func recordUse(count: String?) -> Bool {
             useCount += 1
             if useCount >= NonceStore.capacity { isRetired = true }
@@ -59,9 +59,9 @@ final class NonceStore: Sendable {
         }
     }
 
-    /// Counts a use of a nonce with the nonce count `count`. Returns false if the nonce is unknown, or for a replay: a second use
-    /// with the same `count` (RFC 7616 section 5.5). After `capacity` uses a nonce is stale, which bounds the memory of its
-    /// entry.
+    /// Counts a use of a nonce with the nonce count `count`. Returns false for a replay: a second use with the same `count`
+    /// (RFC 7616 section 5.5). Also returns false if the nonce is unknown, or if too many counts are recorded to tell. After
+    /// `capacity` uses a nonce is stale, which bounds the memory of its entry.
     func recordUse(of nonce: String, count: String?) -> Bool {
         entries.withLock { entries in entries[nonce]?.recordUse(count: count) ?? false }
     }

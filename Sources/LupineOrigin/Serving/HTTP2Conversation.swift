@@ -53,9 +53,11 @@ final class HTTP2Conversation: Conversation {
 
     var wantsInput: Bool { !isOver }
 
+    // `isWaiting` is true for a stream that may wait for an event other than the client's.
     var awaitsClient: Bool { !streams.values.contains(where: \.isWaiting) }
 
-    /// Does nothing: each stream waits with `ServerConnection.call` instead of `ServerConnection.wait`.
+    /// Does nothing. The connection calls this method only at the end of a `ServerConnection.wait`. The streams use
+    /// `ServerConnection.call`, of which several may be pending.
     func resume(_ connection: ServerConnection) {}
 
     func advance(_ connection: ServerConnection) -> Bool {

@@ -38,7 +38,7 @@ public struct RecordingRedaction: Sendable, Hashable {
 
     /// Returns a text for people without secrets.
     func text(_ text: String) -> String {
-        // `or` adds names of secrets to those of logs.
+        // Redacts what logs redact, and also the query items with one of these names.
         LogRedaction.line(text, or: names)
     }
 

@@ -82,6 +82,7 @@ extension RecorderCore: StubResponder {
     func answer(_ request: TestRequest, _ original: URLRequest, for urlProtocol: StubURLProtocol) async throws
         -> TestResponse
     {
+        // Throws if the program's session and the recorder have different TLS options.
         try upstream.requireEqualSecurity(original, of: urlProtocol)
         let number = state.withLock { state -> Int in
             state.count += 1

@@ -65,8 +65,8 @@ final class SocketWire: ChannelWire {
         if isClosing { self.isClosing = true }
     }
 
-    /// Lets the kernel hold octets back only if no input is unread. With unread input, the kernel resets the connection on close,
-    /// and the octets that it holds are lost.
+    /// Lets the kernel hold octets back only if all input has been read. Otherwise the kernel resets the connection on close, and
+    /// the octets that it holds are lost.
     func willClose() { holdsOctetsForEnd = isDrained }
 
     /// False: octets that the kernel does not accept stay with the caller of `send`.

@@ -200,6 +200,8 @@ final class TLSHandshake: LoopChannel {
         guard case .awaitingVerdict(let engine, let trust) = state else { return }
         setAwaitingProgram(false)
         if let profile { self.profile = profile }
+        // `.otherwise`: another check than the default evaluation has accepted the peer, here that of the verifier. For a refused
+        // peer the value is not used, because the handshake fails.
         switch verdict {
         case .accepted: answerTrust(trust, .success(()), engine, acceptance: .otherwise)
         case .acceptedUnchecked: answerTrust(trust, .success(()), engine, acceptance: .unchecked)

@@ -292,7 +292,7 @@ extension HTTP2Connection {
         }
         let plan = exchange.sink.receivedHead(head, framing: framing)
         guard isCarrying(stream) else { return }
-        // The plan has no use for a tunnel: the octets that follow belong to the upgrade handler.
+        // For a tunnel the plan is ignored: the octets that follow belong to the upgrade handler.
         if framing == .handover { return beginTunnel(on: stream) }
         switch plan {
         case .deliver: break

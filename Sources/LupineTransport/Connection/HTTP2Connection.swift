@@ -347,7 +347,7 @@ final class HTTP2Connection: Carrier {
         if let timer = stream.receivePaceTimer { loop.cancel(timer) }
         discardHeldContent(of: stream)
         windowGrowth -= stream.window.size - streamWindow
-        // While the kernel accepts nothing, each stream that ends adds a frame to the output: no further stream may begin.
+        // A stream that ends may add a frame to the waiting output. To limit that output, the pool begins no further stream here.
         if !mayWrite, machine.waitingCount > Self.waitingOutputLimit { pool.retireConnection(id) }
     }
 

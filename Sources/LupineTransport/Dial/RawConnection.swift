@@ -119,8 +119,8 @@ package final class RawConnection: LoopChannel {
     ///
     /// - Parameters:
     ///   - profile: The TLS configuration and the trust evaluator.
-    ///   - verifier: Decides whether the server is trusted and which client certificate it gets, as far as `profile.questions`
-    ///     says; nil if the profile alone decides.
+    ///   - verifier: Answers what the handshake asks according to `profile.questions`: whether the server is trusted, and which
+    ///     client certificate it gets. Nil if the profile's evaluator and configuration decide.
     ///   - timeout: The time-out of the handshake, which does not run while the program decides; nil for none.
     package func startTLS(_ profile: TLSProfile, verifier: (any PeerVerifier)?, timeout: Interval?) {
         guard firstOriginBytes.isEmpty else {
@@ -144,7 +144,8 @@ package final class RawConnection: LoopChannel {
         let handshake = TLSHandshake(with: peer, over: wire, registration, on: loop) { [weak self] result in
             self?.tlsHandshakeEnded(result)
         }
-        // No pool binds an exchange to this connection: its verifier is always the owner's.
+        // `claim` normally binds an exchange of the pool, and returns the verifier of that exchange. This connection belongs to
+        // no pool: `claim` returns the verifier that the owner has passed.
         handshake.claim = { .claimed(verifier) }
         handshake.setAwaitingProgram = { [weak self] isAwaiting in
             self?.setHandshakeTimer(isAwaiting ? nil : timeout)

@@ -6,7 +6,7 @@
 /// it finds the loop asleep, so that several submissions cost one wake-up. A closed inbox accepts nothing; all work that it has
 /// accepted before has run.
 final class LoopInbox: Sendable {
-    /// A submitted closure. A struct, because Swift would wrap a bare closure in an array once more.
+    /// A submitted closure. A struct: Swift would wrap each closure that is stored directly in an array in a second closure.
     struct Work: Sendable {
         let run: @Sendable () -> Void
     }

@@ -8,7 +8,7 @@ public import LupineTLS
 /// Header fields and target include the credentials that are sent. An observer that logs them has to redact the credentials, as
 /// `TransferLog` does.
 public struct TransferStart: Sendable {
-    /// The cause of the transfer, with the transfer before it.
+    /// Why the transfer was made: for a request, or as a redirect or repetition after another transfer, whose ID it contains.
     public let cause: TransferCause
     /// The identifier of the `URLSessionTask` of the transfer; nil without a session.
     public let taskIdentifier: Int?

@@ -13,11 +13,11 @@
 /// - A key with more waiters than its dials can serve starts another dial, unless it is at its limit, or the total limit is
 ///   reached and the key is in the queue `starvedKeys`. While a key is in that queue, no connection is idle that could be closed
 ///   for it. If a connection may carry several exchanges, one dial serves several waiters for a while (`PoolMachine+Sharing`).
-/// - Starved keys are served one after the other, with one dial each time. If a starved key has no connection, or at least two
-///   fewer than another key, a connection of the other key closes when it is next idle, and the starved key dials in its place. A
-///   multiplexed connection may never become idle. It is then retired: it accepts no further exchange (`mustRetireForOthers`).
-/// - A retiring connection counts towards the total limit. Towards its key's limit, retiring connections do not count, up to as
-///   many as that limit.
+/// - Starved keys are served one after the other, with one dial each time. A connection of another key closes when it is next
+///   idle, if the starved key has none, or at least two fewer than that key. The starved key dials in its place. A multiplexed
+///   connection may never become idle. It is then retired: it accepts no further exchange (`mustRetireForOthers`).
+/// - A retiring connection counts towards the total limit. For its key's limit (`perHost`), up to `perHost` retiring connections
+///   are left out of the count. So a key has at most twice its limit.
 /// - A key may use the connection of another key (`PoolMachine+Coalescing`). Its exchanges on that connection need no dial and
 ///   do not wait.
 /// - Dials belong to no waiter: if a waiter is cancelled, the connection serves the next waiter or becomes idle. The exception is
@@ -47,7 +47,7 @@ package struct PoolMachine: ~Copyable {
         var exchangesBeforeGoAway: Int32?
         /// How many exchanges its next connection is expected to carry at once.
         var expectedCapacity = ExpectedCapacity.one
-        /// The time at which the first of the current dials began, or the origin was last found to speak HTTP/2.
+        /// The start of `sharingTime`: when the first of the current dials began, or a dial showed that the origin speaks HTTP/2.
         var dialsStart = Instant.zero
         /// The preferred loop of the newest waiter, where the next dial is made.
         var loop: Int?
@@ -265,8 +265,8 @@ package struct PoolMachine: ~Copyable {
             let wasUnusable = reuse == .notReusable || wasRetiring
             actions.append(.close(connection, wasUnusable ? .notReusable : .expired))
         case .available:
-            // If the result is false, `mustYieldToStarved` has moved the starved key to the end of its queue, and
-            // `mustRetireForOthers` may have counted the call.
+            // Both functions may change the machine and return false. `mustYieldToStarved` then moves a starved key to the end,
+            // so that the next call considers another key. `mustRetireForOthers` counts the call (`endsSinceRetirement`).
             let mustClose: Bool
             if slots[Int(index)].isIdle {
                 mustClose = !starvedKeys.isEmpty && mustYieldToStarved(key)

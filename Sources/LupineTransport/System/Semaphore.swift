@@ -5,7 +5,7 @@ internal import Glibc
 /// A counting semaphore that needs no descriptor. Each signal releases one thread: one that waits, or the next that calls
 /// `wait()`.
 ///
-/// Any thread may signal. A loop waits only for a thread that has borrowed it.
+/// Any thread may signal. An event loop waits only for a thread that uses the loop's state at the moment (see `LoopAccess`).
 @safe final class Semaphore: @unchecked Sendable {
     /// The POSIX semaphore. It has memory of its own, because its address must never change.
     private let semaphore: UnsafeMutablePointer<sem_t>
@@ -32,7 +32,8 @@ internal import Glibc
         waitOnLoop()
     }
 
-    /// Like `wait()`, but allowed on a loop. A loop waits only for the end of a borrower's work (`LoopAccess`).
+    /// Like `wait()`, but allowed on an event loop. A loop waits only until another thread has stopped using the loop's state
+    /// (see `LoopAccess`).
     func waitOnLoop() {
         // The call is repeated if it is interrupted, as when a debugger attaches.
         while unsafe sem_wait(semaphore) != 0 {}

@@ -119,7 +119,8 @@ public struct TransportURL: Sendable {
         let (pathOctets, queryOctets) = (Array(writtenPath.utf8), query.map { Array($0.utf8) })
         let target = parsed.resolved(against: URIReference(path: pathOctets[...], query: queryOctets?[...]))
         if parsed.scheme != nil {
-            // `absolute` shows that the components are valid. The path of `target` has no dot segments any more.
+            // Creating `absolute` throws if a component is invalid. The path is taken from `target`, where the dot segments have
+            // been removed.
             let absolute = try TransportURL(parsed)
             return TransportURL(
                 scheme: absolute.scheme, authority: absolute.authority, path: target.path, query: target.query

@@ -111,7 +111,7 @@ open class MultipartFormData {
         var encoded = Data()
         for part in parts {
             encoded.append(delimiterAndHeaders(of: part))
-            // Bytes after `length` are counted, but not appended, so that a part that is too long fails below.
+            // Reads a bit more than `length` if there are more bytes, so that a part that is too long fails below.
             let readCount = try part.read(upTo: .max, stoppingAfter: part.length) {
                 encoded.append(contentsOf: $0)
             }
