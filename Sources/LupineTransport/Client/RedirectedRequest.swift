@@ -86,6 +86,9 @@ struct RedirectedRequest {
     }
 
     /// Returns the method of the next request and whether it keeps the body; nil if the status is not a redirect to follow.
+    ///
+    /// Follows RFC 9110. `RedirectRule` of the loading system has a table of its own, because `URLSession` follows Apple's: a 303
+    /// turns HEAD into GET, too, and 305 and 306 are redirects.
     private func methodAndBody(after status: Status) -> (method: Method, keepsBody: Bool)? {
         switch status.code {
         case 301 where request.method == .post, 302 where request.method == .post: (.get, false)
