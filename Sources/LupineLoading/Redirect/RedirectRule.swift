@@ -143,8 +143,8 @@ package enum RedirectRule {
         return urlWithFragment
     }
 
-    /// The effect of a redirect's status on method and body (RFC 9110 §15.4), as in Apple's `URLSession`. `RedirectedRequest` of the
-    /// transport has the table of `HTTPClient`, which differs for HEAD after 303, and does not follow 305 and 306.
+    /// The effect of a redirect's status on method and body (RFC 9110 §15.4), as in Apple's `URLSession`. `RedirectedRequest`
+    /// of the transport has the table of `HTTPClient`, which differs for HEAD after 303, and does not follow 305 and 306.
     private struct Rewrite {
         /// The method of the next request.
         let method: String
