@@ -75,7 +75,8 @@ package final class ConnectionPool: Sendable {
     private func enqueue(_ exchange: Exchange, needsFresh: Bool) {
         // A loop of another group has none of this pool's connections, so it cannot be preferred.
         let loop = exchange.loop.flatMap { group.contains($0) ? $0.number : nil }
-        // The exchange does not begin inline: the sink must not be called before the submission returns.
+        // On a loop, the exchange begins only after the submission has returned. Another thread may begin it within the
+        // submission, if it can borrow the connection's loop (`EventLoop.executeWhileIdle`).
         passToMachine(runsInline: false) { state in
             .submit(
                 state.store(exchange), to: exchange.origin, needsFresh: needsFresh,
@@ -305,7 +306,8 @@ package final class ConnectionPool: Sendable {
     // MARK: the driver
 
     /// Passes the event that `event` returns to the machine, and performs the machine's actions. `cause` is the error of a failed
-    /// dial. If `runsInline` is false, an exchange begins only after the call, even if the caller is on its connection's loop.
+    /// dial. If `runsInline` is false and the caller is on the loop of an exchange's connection, the exchange begins only after
+    /// the call.
     private func passToMachine(
         _ cause: TransportError? = nil, runsInline: Bool = true, at instant: Instant? = nil,
         _ event: @Sendable (inout PoolState) -> PoolEvent
