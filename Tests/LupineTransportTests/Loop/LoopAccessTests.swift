@@ -9,7 +9,7 @@ import Testing
 @testable import LupineTransport
 
 /// Borrowing a sleeping loop: who may use its state, and what happens to the work that a borrower leaves.
-@Suite struct LoopAccessTests {
+@Suite(.timeLimit(.minutes(10))) struct LoopAccessTests {
     // MARK: the holder
 
     @Test func theTableOfHoldersIsComplete() {
