@@ -2,17 +2,28 @@
 
 internal import LupineTransport
 
-/// Performs a closure at the end of an event loop's current turn, when the loop has handled all events of that turn.
+/// Work that an event loop performs at the end of a turn, when it has handled all events of that turn.
+///
+/// Such work wakes another thread. Because the turn ends with it, that thread is woken once for all events of the turn.
 package final class TurnEnd: Sendable {
+    /// The loops that perform the work for threads that run no loop; nil for none.
+    private let loops: EventLoopGroup?
     private let work: @Sendable () -> Void
 
-    private init(_ work: @escaping @Sendable () -> Void) { self.work = work }
+    /// - Parameters:
+    ///   - session: The session whose loops perform the work for other threads. If it is nil, those threads perform it themselves.
+    ///   - work: The work. It must not block.
+    package init(of session: URLSession?, _ work: @escaping @Sendable () -> Void) {
+        loops = session?.core.context.engine.loops
+        self.work = work
+    }
 
-    /// Performs `work` at the end of the current turn if the calling thread runs an event loop; otherwise performs it
-    /// immediately.
-    package static func perform(_ work: @escaping @Sendable () -> Void) {
-        guard let loop = EventLoop.current else { return work() }
-        loop.atTurnEnd(TurnEnd(work))
+    /// Performs the work once. If the calling thread runs an event loop, that loop performs it at the end of its current turn.
+    /// For another thread, a loop that is awake does so. If none is, the calling thread performs the work immediately.
+    package func perform() {
+        if let loop = EventLoop.current { return loop.atTurnEnd(self) }
+        if let loops, loops.notifyAtTurnEnd(self) { return }
+        work()
     }
 }
 

@@ -13,48 +13,48 @@ public final class AlamofireNotifications: EventMonitor {
 
     /// Posts `Request.didResumeNotification`.
     public func requestDidResume(_ request: Request) {
-        post(.resumed(request))
+        post(.didResume, about: request)
     }
 
     /// Posts `Request.didSuspendNotification`.
     public func requestDidSuspend(_ request: Request) {
-        post(.suspended(request))
+        post(.didSuspend, about: request)
     }
 
     /// Posts `Request.didCancelNotification`.
     public func requestDidCancel(_ request: Request) {
-        post(.cancelled(request))
+        post(.didCancel, about: request)
     }
 
     /// Posts `Request.didFinishNotification`.
     public func requestDidFinish(_ request: Request) {
-        post(.finished(request))
+        post(.didFinish, about: request)
     }
 
     /// Posts `Request.didResumeTaskNotification`.
     public func request(_ request: Request, didResumeTask task: URLSessionTask) {
-        post(.resumedTask(request, task))
+        post(.didResumeTask, about: request)
     }
 
     /// Posts `Request.didSuspendTaskNotification`.
     public func request(_ request: Request, didSuspendTask task: URLSessionTask) {
-        post(.suspendedTask(request, task))
+        post(.didSuspendTask, about: request)
     }
 
     /// Posts `Request.didCancelTaskNotification`.
     public func request(_ request: Request, didCancelTask task: URLSessionTask) {
-        post(.cancelledTask(request, task))
+        post(.didCancelTask, about: request)
     }
 
     /// Posts `Request.didCompleteTaskNotification`.
     public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
-        post(.completedTask(request, task, error))
+        post(.didCompleteTask, about: request)
     }
 
-    /// Posts the notifications of a single event, outside a batch.
-    private func post(_ event: MonitorEvent) {
+    /// Posts notifications outside a batch.
+    private func post(_ notifications: RequestNotifications, about request: Request) {
         var userInfo: ReusableUserInfo?
-        postNotifications(of: event, reusing: &userInfo)
+        post(notifications, about: request, reusing: &userInfo)
     }
 
     /// The user info of the latest notification in a batch. The next notification reuses its dictionary, because creating one is
@@ -82,43 +82,15 @@ public final class AlamofireNotifications: EventMonitor {
         }
     }
 
-    /// Posts the notifications of an event: two for `started` and `ended`, which combine two events each; none for an event that
-    /// has no notification. `userInfo` is nil before the first notification of a batch.
-    func postNotifications(of event: MonitorEvent, reusing userInfo: inout ReusableUserInfo?) {
-        switch event {
-        case .started(let request, _):
-            post(Request.didResumeNotification, about: request, reusing: &userInfo)
-            post(Request.didResumeTaskNotification, about: request, reusing: &userInfo)
-        case .ended(let request, _, _):
-            post(Request.didCompleteTaskNotification, about: request, reusing: &userInfo)
-            post(Request.didFinishNotification, about: request, reusing: &userInfo)
-        default:
-            guard let (name, request) = Self.notification(of: event) else { return }
-            post(name, about: request, reusing: &userInfo)
-        }
-    }
-
-    private func post(
-        _ name: Notification.Name, about request: Request, reusing userInfo: inout ReusableUserInfo?
+    /// Posts notifications about a request. `userInfo` is nil before the first notification of a batch.
+    func post(
+        _ notifications: RequestNotifications, about request: Request,
+        reusing userInfo: inout ReusableUserInfo?
     ) {
         if userInfo == nil { userInfo = ReusableUserInfo(request) } else { userInfo?.change(to: request) }
-        NotificationCenter.default.post(Notification(name: name, object: nil, userInfo: userInfo?.dictionary))
-    }
-
-    /// Returns the notification of an event that is not combined from two; nil if it has none.
-    private static func notification(
-        of event: MonitorEvent
-    ) -> (name: Notification.Name, request: Request)? {
-        switch event {
-        case .resumed(let request): (Request.didResumeNotification, request)
-        case .suspended(let request): (Request.didSuspendNotification, request)
-        case .cancelled(let request): (Request.didCancelNotification, request)
-        case .finished(let request): (Request.didFinishNotification, request)
-        case .resumedTask(let request, _): (Request.didResumeTaskNotification, request)
-        case .suspendedTask(let request, _): (Request.didSuspendTaskNotification, request)
-        case .cancelledTask(let request, _): (Request.didCancelTaskNotification, request)
-        case .completedTask(let request, _, _): (Request.didCompleteTaskNotification, request)
-        default: nil
+        for (notification, name) in RequestNotifications.all where notifications.contains(notification) {
+            NotificationCenter.default.post(
+                Notification(name: name, object: nil, userInfo: userInfo?.dictionary))
         }
     }
 }

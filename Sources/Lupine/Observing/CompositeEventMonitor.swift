@@ -22,16 +22,24 @@ public final class CompositeEventMonitor: EventMonitor {
     /// The routes of all other events, one per queue: they lead to all monitors except `AlamofireNotifications`.
     private let otherEventRoutes: [EventRoute]
 
+    /// - Parameters:
+    ///   - queue: The value of `queue`.
+    ///   - monitors: The monitors.
+    ///   - session: The session whose event loops enqueue batched deliveries; nil for none.
     init(
         queue: DispatchQueue = DispatchQueue(label: "org.alamofire.compositeEventMonitor"),
-        monitors: [any EventMonitor]
+        monitors: [any EventMonitor], session: URLSession? = nil
     ) {
         self.queue = queue
         self.monitors = monitors
         let listeners = monitors.map(EventListener.init)
         let mailboxes = listeners.map { EventMailbox.mailbox(of: $0.queue) }
-        notificationEventRoutes = EventRoute.routes(to: listeners, mailboxes: mailboxes) { _ in true }
-        otherEventRoutes = EventRoute.routes(to: listeners, mailboxes: mailboxes) { !$0.postsNotifications }
+        notificationEventRoutes = EventRoute.routes(
+            to: listeners, mailboxes: mailboxes, session: session
+        ) { _ in true }
+        otherEventRoutes = EventRoute.routes(
+            to: listeners, mailboxes: mailboxes, session: session
+        ) { !$0.postsNotifications }
     }
 
     /// Whether each of the monitors is an `AlamofireNotifications`, which ignores events without a notification.
@@ -45,10 +53,14 @@ public final class CompositeEventMonitor: EventMonitor {
     /// Forwards an event that has a notification and that the caller has already created.
     func forward(notificationEvent event: MonitorEvent) { send({ event }, along: notificationEventRoutes) }
 
-    /// Forwards an event that has a notification, in one batch with the events of other requests in the same turn (one pass of an
-    /// event loop).
-    func forwardBatched(notificationEvent event: MonitorEvent) {
-        for route in notificationEventRoutes { route.sendBatched(event) }
+    /// Posts notifications about a request, if the monitors include an `AlamofireNotifications`.
+    func forward(_ notifications: RequestNotifications, about request: Request) {
+        for route in notificationEventRoutes { route.send(notifications, about: request) }
+    }
+
+    /// Posts notifications like `forward`, in one batch with those of other requests: see `EventRoute.sendBatched`.
+    func forwardBatched(_ notifications: RequestNotifications, about request: Request) {
+        for route in notificationEventRoutes { route.sendBatched(notifications, about: request) }
     }
 
     /// Enqueues the delivery of all waiting events, so that it precedes any block that is enqueued on the monitors' queues later.

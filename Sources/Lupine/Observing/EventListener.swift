@@ -24,10 +24,18 @@ final class EventListener: Sendable {
     func receive(
         _ event: MonitorEvent, reusing userInfo: inout AlamofireNotifications.ReusableUserInfo?
     ) {
-        if let notifications {
-            notifications.postNotifications(of: event, reusing: &userInfo)
-        } else {
-            event.deliver(to: monitor)
-        }
+        guard let notifications else { return event.deliver(to: monitor) }
+        // Nil for an event without a notification.
+        guard let (notification, request) = event.notification else { return }
+        notifications.post(notification, about: request, reusing: &userInfo)
+    }
+
+    /// Posts notifications, if the monitor is an `AlamofireNotifications`; ignores them otherwise. Called on `queue`. The
+    /// notifications of a batch share `userInfo`.
+    func receive(
+        _ notifications: RequestNotifications, about request: Request,
+        reusing userInfo: inout AlamofireNotifications.ReusableUserInfo?
+    ) {
+        self.notifications?.post(notifications, about: request, reusing: &userInfo)
     }
 }

@@ -13,10 +13,10 @@ internal import LupineLoading
 /// All senders share the one mailbox of a queue: with two mailboxes, a monitor of both a session and a request could receive
 /// events in the wrong order. The queue owns its mailbox (`setSpecific`).
 final class EventMailbox: Sendable {
-    /// An event, and the route that leads to its monitors.
-    private struct Entry {
-        let event: MonitorEvent
-        let route: EventRoute
+    /// An event or notifications, and the route that leads to the monitors.
+    private enum Entry {
+        case event(MonitorEvent, EventRoute)
+        case notifications(RequestNotifications, Request, EventRoute)
     }
 
     private struct State {
@@ -24,6 +24,8 @@ final class EventMailbox: Sendable {
         var waitingEntries: [Entry] = []
         /// Whether the queue holds a delivery block that has not begun.
         var isDeliveryEnqueued = false
+        /// Whether `endBatch` will be called at the end of a turn, to enqueue a delivery.
+        var hasBatch = false
         /// The number of deliveries that have begun so far.
         var begunDeliveryCount = 0
     }
@@ -53,25 +55,44 @@ final class EventMailbox: Sendable {
     /// Delivers an event to the listeners of a route, on their queue. The route supplies the queue, because the mailbox does not
     /// retain it: the queue owns the mailbox.
     func add(_ event: consuming MonitorEvent, along route: EventRoute) {
-        var entry: Entry? = Entry(event: event, route: route)
-        // Nil if a delivery is enqueued already, which will include the event.
+        add(.event(event, route), on: route.queue)
+    }
+
+    /// Posts notifications about a request, by the listeners of a route, on their queue.
+    func add(_ notifications: RequestNotifications, about request: Request, along route: EventRoute) {
+        add(.notifications(notifications, request, route), on: route.queue)
+    }
+
+    private func add(_ entry: consuming Entry, on queue: DispatchQueue) {
+        var entry: Entry? = entry
+        // Nil if a delivery is enqueued already, which will include the entry.
         let begunDeliveryCount: Int? = state.write { state in
             // The entry is moved into the array, not copied.
             if let entry = entry.take() { state.waitingEntries.append(consume entry) }
             return state.isDeliveryEnqueued ? nil : state.begunDeliveryCount
         }
-        if let begunDeliveryCount { enqueueDelivery(after: begunDeliveryCount, on: route.queue) }
+        if let begunDeliveryCount { enqueueDelivery(after: begunDeliveryCount, on: queue) }
     }
 
-    /// Adds an event like `add`. On the thread of an event loop, the delivery is enqueued only at the end of the loop's turn, the
-    /// present pass of the loop. All events of the turn then share one block.
-    func addBatched(_ event: consuming MonitorEvent, along route: EventRoute) {
+    /// Adds notifications like `add`, but enqueues no delivery. Returns whether they begin a batch; the caller must then have
+    /// `endBatch` called at the end of a turn of an event loop.
+    func addBatched(
+        _ notifications: RequestNotifications, about request: Request, along route: EventRoute
+    ) -> Bool {
         // The entry is moved into the array, as in `add`.
-        var entry: Entry? = Entry(event: event, route: route)
-        state.write { state in
+        var entry: Entry? = .notifications(notifications, request, route)
+        return state.write { state in
             if let entry = entry.take() { state.waitingEntries.append(consume entry) }
+            if state.hasBatch || state.isDeliveryEnqueued { return false }
+            state.hasBatch = true
+            return true
         }
-        TurnEnd.perform { [self] in scheduleDelivery(on: route.queue) }
+    }
+
+    /// Enqueues the delivery of a batch, unless a delivery is enqueued or has delivered the batch.
+    func endBatch(on queue: DispatchQueue) {
+        state.write { $0.hasBatch = false }
+        scheduleDelivery(on: queue)
     }
 
     /// Enqueues a delivery on the queue, if events wait and no delivery is enqueued yet.
@@ -107,8 +128,13 @@ final class EventMailbox: Sendable {
         var userInfo: AlamofireNotifications.ReusableUserInfo?
         for index in batch.indices {
             assertNoLockIsHeld()
-            for listener in batch[index].route.listeners {
-                listener.receive(batch[index].event, reusing: &userInfo)
+            switch batch[index] {
+            case .event(let event, let route):
+                for listener in route.listeners { listener.receive(event, reusing: &userInfo) }
+            case .notifications(let notifications, let request, let route):
+                for listener in route.listeners {
+                    listener.receive(notifications, about: request, reusing: &userInfo)
+                }
             }
         }
         // The array's buffer is reused for the next events, unless it is large.

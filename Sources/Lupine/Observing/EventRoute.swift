@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Dispatch
+internal import LupineLoading
 
 /// Delivers events to those monitors of a `CompositeEventMonitor` that have the same queue.
 final class EventRoute: Sendable {
@@ -9,18 +10,29 @@ final class EventRoute: Sendable {
     /// The monitors, in the order in which they receive an event.
     let listeners: [EventListener]
     private let mailbox: EventMailbox
+    /// Enqueues the delivery of notifications that were sent with `sendBatched`.
+    private let turnEnd: TurnEnd
 
-    init(queue: DispatchQueue, listeners: [EventListener], mailbox: EventMailbox) {
+    /// - Parameters:
+    ///   - queue: The queue of all `listeners`.
+    ///   - listeners: The monitors, in the order in which they receive an event.
+    ///   - mailbox: The mailbox of the queue.
+    ///   - session: The session whose event loops enqueue batched deliveries; nil for none.
+    init(
+        queue: DispatchQueue, listeners: [EventListener], mailbox: EventMailbox, session: URLSession?
+    ) {
         self.queue = queue
         self.listeners = listeners
         self.mailbox = mailbox
+        turnEnd = TurnEnd(of: session) { mailbox.endBatch(on: queue) }
     }
 
     /// Returns one route per queue, to the listeners for which `isIncluded` returns true. `mailboxes` contains the mailbox of
     /// each listener's queue. Queues are compared by their mailboxes, because several `DispatchQueue` objects may represent one
     /// queue.
     static func routes(
-        to listeners: [EventListener], mailboxes: [EventMailbox], where isIncluded: (EventListener) -> Bool
+        to listeners: [EventListener], mailboxes: [EventMailbox], session: URLSession?,
+        where isIncluded: (EventListener) -> Bool
     ) -> [EventRoute] {
         var distinctMailboxes: [EventMailbox] = []
         var groups: [[EventListener]] = []
@@ -34,7 +46,9 @@ final class EventRoute: Sendable {
         }
         // Every group has a first listener. All listeners of a group have the same queue.
         return zip(distinctMailboxes, groups).compactMap { mailbox, listeners in
-            listeners.first.map { EventRoute(queue: $0.queue, listeners: listeners, mailbox: mailbox) }
+            listeners.first.map {
+                EventRoute(queue: $0.queue, listeners: listeners, mailbox: mailbox, session: session)
+            }
         }
     }
 
@@ -44,8 +58,17 @@ final class EventRoute: Sendable {
         mailbox.add(event, along: self)
     }
 
-    /// Delivers an event like `send`, but in one block with the other events of the same turn of an event loop.
-    func sendBatched(_ event: consuming MonitorEvent) { mailbox.addBatched(event, along: self) }
+    /// Posts notifications about a request on the queue, in the same order as `send` delivers events.
+    func send(_ notifications: RequestNotifications, about request: Request) {
+        mailbox.add(notifications, about: request, along: self)
+    }
+
+    /// Posts notifications like `send`, but in one block with those of other requests. The block is enqueued at the end of a turn
+    /// of an event loop (`TurnEnd`).
+    func sendBatched(_ notifications: RequestNotifications, about request: Request) {
+        let beginsBatch = mailbox.addBatched(notifications, about: request, along: self)
+        if beginsBatch { turnEnd.perform() }
+    }
 
     /// Enqueues a delivery on the queue, if events wait and no delivery is enqueued yet.
     func scheduleDelivery() { mailbox.scheduleDelivery(on: queue) }

@@ -46,10 +46,6 @@ enum MonitorEvent {
     case completedTask(Request, URLSessionTask, AFError?)
     case isRetrying(Request)
     case finished(Request)
-    /// Combines `resumed` and the `resumedTask` that follows it.
-    case started(Request, URLSessionTask)
-    /// Combines `completedTask` and the `finished` that follows it.
-    case ended(Request, URLSessionTask, AFError?)
     indirect case validatedData(DataRequest, URLRequest?, HTTPURLResponse, Data?, Request.ValidationResult)
     indirect case parsedDataResponse(DataRequest, DataResponse<Data?, AFError>)
     indirect case validatedStream(DataStreamRequest, URLRequest?, HTTPURLResponse, Request.ValidationResult)
@@ -66,18 +62,23 @@ enum MonitorEvent {
     /// A serializer's result. The values of serializers have no common type, so the closure calls the monitor's generic method.
     case parsedValue((any EventMonitor) -> Void)
 
-    /// Returns one event that combines this event and the request's next one, to save a delivery; nil if the two have no
-    /// combination.
-    func combined(withNext next: MonitorEvent) -> MonitorEvent? {
-        switch (self, next) {
-        case (.resumed(let request), .resumedTask(_, let task)): .started(request, task)
-        case (.completedTask(let request, let task, let error), .finished): .ended(request, task, error)
+    /// The notification of the event and the request that it is about; nil if the event has no notification.
+    var notification: (notification: RequestNotifications, request: Request)? {
+        switch self {
+        case .resumed(let request): (.didResume, request)
+        case .resumedTask(let request, _): (.didResumeTask, request)
+        case .suspended(let request): (.didSuspend, request)
+        case .suspendedTask(let request, _): (.didSuspendTask, request)
+        case .cancelled(let request): (.didCancel, request)
+        case .cancelledTask(let request, _): (.didCancelTask, request)
+        case .completedTask(let request, _, _): (.didCompleteTask, request)
+        case .finished(let request): (.didFinish, request)
         default: nil
         }
     }
 
-    /// Calls the monitor's method for the event, or its two methods for a combined event. The function is generic, so that a
-    /// monitor whose type is known at compile time is called without dynamic dispatch.
+    /// Calls the monitor's method for the event. The function is generic, so that a monitor whose type is known at compile time
+    /// is called without dynamic dispatch.
     func deliver(to monitor: some EventMonitor) {
         switch self {
         case .sessionBecameInvalid(let session, let error):
@@ -120,7 +121,7 @@ enum MonitorEvent {
         case .resumed, .createdInitialURLRequest, .failedToCreateURLRequest, .adaptedInitialRequest,
             .failedToAdaptURLRequest, .createdURLRequest, .createdTask, .resumedTask, .suspended,
             .suspendedTask, .cancelled, .cancelledTask, .gatheredMetrics, .failedTaskEarly, .completedTask,
-            .isRetrying, .finished, .started, .ended:
+            .isRetrying, .finished:
             deliverRequestEvent(to: monitor)
         case .validatedData, .parsedDataResponse, .validatedStream, .createdUploadable,
             .failedToCreateUploadable, .providedInputStream, .createdDestination, .movedDownload,
@@ -166,12 +167,6 @@ enum MonitorEvent {
         case .isRetrying(let request):
             monitor.requestIsRetrying(request)
         case .finished(let request):
-            monitor.requestDidFinish(request)
-        case .started(let request, let task):
-            monitor.requestDidResume(request)
-            monitor.request(request, didResumeTask: task)
-        case .ended(let request, let task, let error):
-            monitor.request(request, didCompleteTask: task, with: error)
             monitor.requestDidFinish(request)
         case .sessionBecameInvalid, .taskReceivedChallenge, .taskSentBodyData, .taskNeedsNewBodyStream,
             .taskWillRedirect, .taskCollectedMetrics, .taskEnded, .taskIsWaitingForConnectivity,
@@ -221,7 +216,7 @@ enum MonitorEvent {
             .createdInitialURLRequest, .failedToCreateURLRequest, .adaptedInitialRequest,
             .failedToAdaptURLRequest, .createdURLRequest, .createdTask, .resumedTask, .suspended,
             .suspendedTask, .cancelled, .cancelledTask, .gatheredMetrics, .failedTaskEarly, .completedTask,
-            .isRetrying, .finished, .started, .ended:
+            .isRetrying, .finished:
             break
         }
     }

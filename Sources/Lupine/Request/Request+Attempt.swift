@@ -142,7 +142,7 @@ extension Request {
     }
 
     private func reportCompletion(of task: URLSessionTask, with error: AFError?) {
-        report(.completedTask(self, task, error))
+        report(.didCompleteTask, .completedTask(self, task, error))
         // The request's error, because `error` is nil if the task succeeded and a validator then failed.
         retryOrFinish(self.error)
     }

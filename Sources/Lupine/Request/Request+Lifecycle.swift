@@ -46,46 +46,6 @@ extension Request {
     /// Whether a step is being performed on a thread other than the root queue's.
     private var isRunningOffRoot: Bool { mutableState.read { $0.lane.isRunningOffRoot } }
 
-    /// Reports an event to the monitors. Called only for events that are also posted as notifications.
-    ///
-    /// An event is deferred if its step runs off the root queue and the only monitor is the one that posts notifications. The
-    /// request forwards it together with the step's next event, or alone at the end of the step. This wakes the main queue once
-    /// instead of twice.
-    func report(_ event: MonitorEvent) {
-        let (deferred, immediate, monitors) = mutableState.write {
-            state -> (deferred: DeferredEvent?, immediate: MonitorEvent?, monitors: CompositeEventMonitor?) in
-            let deferred = state.deferredEvent.take()
-            guard state.lane.isRunningOffRoot, let monitors = state.eventMonitor,
-                monitors.onlyPostsNotifications
-            else {
-                return (deferred, event, state.eventMonitor)
-            }
-            // The combined event, or else the new one, is deferred in place of the old one. An old event that could not be
-            // combined is forwarded now.
-            let combined = deferred?.event.combined(withNext: event)
-            state.deferredEvent = DeferredEvent(event: combined ?? event, monitors: monitors)
-            return (combined == nil ? deferred : nil, nil, nil)
-        }
-        if let deferred { deferred.monitors.forward(notificationEvent: deferred.event) }
-        if let immediate { monitors?.forward(notificationEvent: immediate) }
-    }
-
-    /// Forwards the event that `report` has deferred, if there is one. Called before handlers are called and at the end of each
-    /// step.
-    private func forwardDeferredEvent() {
-        let (deferred, hasHandlers) = mutableState.write {
-            ($0.deferredEvent.take(), $0.serializerChain.hasHandlers)
-        }
-        guard let deferred else { return }
-        // The monitors must receive the event before handlers are called. Without handlers it may wait: all events of one turn of
-        // an event loop then share one block on the main queue.
-        if hasHandlers {
-            deferred.monitors.forward(notificationEvent: deferred.event)
-        } else {
-            deferred.monitors.forwardBatched(notificationEvent: deferred.event)
-        }
-    }
-
     /// Whether the present attempt calls none of the program's code.
     var callsNoProgramCode: Bool { mutableState.read { $0.callsNoProgramCode } }
 
@@ -94,9 +54,13 @@ extension Request {
         var action = action
         while case .run(let step) = action {
             step.run()
-            // Called before `stepReturned`, after which another thread may begin the next step.
-            forwardDeferredEvent()
-            action = mutableState.write { $0.lane.stepReturned() }
+            // Notifications are passed on before `stepReturned`, after which another thread may begin the next step.
+            let (deferred, next) = mutableState.write { state in
+                let deferred = state.takeDeferredNotifications()
+                return (deferred, deferred == nil ? state.lane.stepReturned() : nil)
+            }
+            forward(deferred)
+            action = next ?? mutableState.write { $0.lane.stepReturned() }
         }
         guard case .moveToRoot = action else { return }
         underlyingQueue.async { self.runSteps(self.mutableState.write { $0.lane.beganOnRoot() }) }
@@ -351,7 +315,7 @@ extension Request {
         // Includes handlers for which Swift tasks wait.
         let hasHandlers = mutableState.read { !$0.serializerChain.isEmpty }
         if !hasHandlers { continuePass() }
-        report(.finished(self))
+        report(.didFinish, .finished(self))
         if hasHandlers { continuePass() }
     }
 
@@ -393,7 +357,7 @@ extension Request {
             // The next two calls precede the resumption of awaiting Swift tasks: by then the session has released the request
             // (O-5), the request has removed its files, and its last event is on the way to the monitors.
             cleanup()
-            forwardDeferredEvent()
+            forwardDeferredNotifications()
             finishedChain?.deliver(toHandlers: false)
         case nil: break
         }
@@ -461,15 +425,15 @@ extension Request {
 
     // Each method reports the event of the same name.
 
-    private func didResume() { report(.resumed(self)) }
+    private func didResume() { report(.didResume, .resumed(self)) }
     private func didResumeWithTask(_ task: URLSessionTask?) {
         didResume()
         if let task { didResumeTask(task) }
     }
-    private func didSuspend() { report(.suspended(self)) }
-    func didResumeTask(_ task: URLSessionTask) { report(.resumedTask(self, task)) }
-    func didSuspendTask(_ task: URLSessionTask) { report(.suspendedTask(self, task)) }
-    func didCancelTask(_ task: URLSessionTask) { report(.cancelledTask(self, task)) }
+    private func didSuspend() { report(.didSuspend, .suspended(self)) }
+    func didResumeTask(_ task: URLSessionTask) { report(.didResumeTask, .resumedTask(self, task)) }
+    func didSuspendTask(_ task: URLSessionTask) { report(.didSuspendTask, .suspendedTask(self, task)) }
+    func didCancelTask(_ task: URLSessionTask) { report(.didCancelTask, .cancelledTask(self, task)) }
 
     /// Reports the cancellation. If `isFailure` is false, first removes an error that only says that the task was cancelled.
     private func didCancel(asFailure isFailure: Bool) {
@@ -482,7 +446,7 @@ extension Request {
                 return state.error.take()
             }
         }
-        report(.cancelled(self))
+        report(.didCancel, .cancelled(self))
     }
 
     /// Finishes a cancelled request that has no task to cancel. Called in a step.

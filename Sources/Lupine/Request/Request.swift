@@ -57,8 +57,8 @@ public class Request: @unchecked Sendable {
         var hasHTTPResponseHandler = false
         /// Whether the request has monitors besides those of its session.
         var hasMonitors = false
-        /// The latest event of the present step, if `report` has not forwarded it to the monitors yet.
-        var deferredEvent: DeferredEvent?
+        /// The notifications of the present step that have not been passed to the monitors yet: see `report`.
+        var deferredNotifications: RequestNotifications = []
         /// Nil until the program reads `id`.
         var id: UUID?
         var error: AFError?
@@ -115,12 +115,6 @@ public class Request: @unchecked Sendable {
             return hasInterceptorOrHandler || hasHTTPResponseHandler || hasMonitors || hasProgressObject
                 || !validators.isEmpty
         }
-    }
-
-    /// An event that `report` has not forwarded yet, and the monitors that the request had when the event was reported.
-    struct DeferredEvent {
-        let event: MonitorEvent
-        let monitors: CompositeEventMonitor
     }
 
     /// A closure that runs once. The struct avoids a cost: if a generic lock stored the bare closure, each access would wrap it

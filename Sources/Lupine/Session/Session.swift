@@ -109,7 +109,7 @@ open class Session: @unchecked Sendable {
         self.serverTrustManager = serverTrustManager
         self.redirectHandler = redirectHandler
         self.cachedResponseHandler = cachedResponseHandler
-        eventMonitor = CompositeEventMonitor(queue: rootQueue, monitors: eventMonitors)
+        eventMonitor = CompositeEventMonitor(queue: rootQueue, monitors: eventMonitors, session: session)
         let usesSubclass = type(of: session) != URLSession.self || delegate.isSubclass
         let hasHandler = interceptor != nil || redirectHandler != nil || cachedResponseHandler != nil
         let hasNoURLProtocol = session.configuration.protocolClasses?.isEmpty != false

@@ -343,6 +343,9 @@ final class SessionEngine: Sendable {
     /// A loop for work that needs no connection; nil if creating the components fails.
     var anyLoop: EventLoop? { (try? components.get())?.group.next() }
 
+    /// The loops of the session's connections; nil if creating the components fails.
+    var loops: EventLoopGroup? { (try? components.get())?.group }
+
     /// A loop for `URLSession.executor`, another one at each access; nil if creating the components fails.
     var executor: EventLoop? { (try? components.get())?.group.nextExecutor() }
 

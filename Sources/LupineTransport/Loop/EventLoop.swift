@@ -162,6 +162,11 @@ package final class EventLoop: Sendable {
         return true
     }
 
+    /// Has `listener` called at the end of the loop's present turn, if the loop is awake. Otherwise returns false.
+    func notifyAtTurnEndIfAwake(_ listener: any TurnEndListener & Sendable) -> Bool {
+        access.isLoopAwake && inbox.submitIfAwake { self.atTurnEnd(listener) }
+    }
+
     /// Submits a job of a Swift task. Returns false if the loop is ending; the caller must then run the job elsewhere.
     func submit(_ job: UnownedJob) -> Bool { inbox.submit(job) }
 

@@ -98,6 +98,12 @@ package final class EventLoopGroup: Sendable {
         return loops[Int(UInt(bitPattern: count) % UInt(loops.count))]
     }
 
+    /// Has `listener` called at the end of the present turn of a loop that is awake; returns false if all loops sleep.
+    package func notifyAtTurnEnd(_ listener: any TurnEndListener & Sendable) -> Bool {
+        for loop in loops where loop.notifyAtTurnEndIfAwake(listener) { return true }
+        return false
+    }
+
     /// Whether the loop belongs to this group.
     func contains(_ loop: EventLoop) -> Bool {
         loop.number < loops.count && loops[loop.number] === loop

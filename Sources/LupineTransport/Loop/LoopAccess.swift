@@ -21,6 +21,9 @@ final class LoopAccess: Sendable {
         if change(by: .wakes) == .borrowerBeforeLoop { borrowEnded.waitOnLoop() }
     }
 
+    /// Whether the loop's thread was awake when it was last asked; any thread may ask.
+    var isLoopAwake: Bool { holder.load(ordering: .relaxed) == .loop }
+
     /// Borrows the loop for the calling thread, if the loop sleeps. Otherwise returns false, without waiting.
     func borrow() -> Bool { change(by: .borrowed) != nil }
 

@@ -48,6 +48,16 @@ final class LoopInbox: Sendable {
         return isAccepted
     }
 
+    /// Adds work if the loop is awake; returns false otherwise, without adding it. The loop runs the work in its present turn, or
+    /// in the next one, which follows at once.
+    func submitIfAwake(_ work: @escaping @Sendable () -> Void) -> Bool {
+        state.withLock { state in
+            guard state.wakeUp != nil, !state.isAsleep else { return false }
+            state.work.append(Work(run: work))
+            return true
+        }
+    }
+
     /// Adds a job of a Swift task and returns whether the inbox has accepted it. After `wake(closing: true)`, it accepts no job.
     func submit(_ job: UnownedJob) -> Bool {
         // As in the other `submit`, `sleeperWakeUp` is nil if the loop need not be woken.
