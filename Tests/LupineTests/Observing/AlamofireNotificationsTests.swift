@@ -141,6 +141,46 @@ struct AlamofireNotificationsTests {
         }
     }
 
+    @Test("[N-1] batched notifications keep their order among the others", arguments: [false, true])
+    func batched(ofSession hasLoops: Bool) async throws {
+        let session = Session(startRequestsImmediately: false)
+        let composite = CompositeEventMonitor(
+            monitors: [AlamofireNotifications()], session: hasLoops ? session.session : nil)
+        let request = session.request("http://127.0.0.1/")
+        let listener = Listener(to: request)
+        defer { listener.stop() }
+        var names: [String] = []
+        for _ in 0..<20 {
+            composite.forward(.didSuspend, about: request)
+            composite.forwardBatched([.didFinish, .didCompleteTask], about: request)
+            composite.forwardBatched(.didResume, about: request)
+            composite.forward(notificationEvent: .cancelled(request))
+            names += ["didSuspend", "didCompleteTask", "didFinish", "didResume", "didCancel"]
+        }
+        #expect(await listener.heard.wait(for: names.count).map(\.name) == names)
+        // Nothing else enqueues a delivery after these.
+        composite.forwardBatched([.didResume, .didResumeTask], about: request)
+        composite.forwardBatched(.didFinish, about: request)
+        names += ["didResume", "didResumeTask", "didFinish"]
+        #expect(await listener.heard.wait(for: names.count).map(\.name) == names)
+    }
+
+    @Test("a set takes only notifications that follow those it contains")
+    func order() {
+        let all = RequestNotifications.all.map(\.notification)
+        for (index, notification) in all.enumerated() {
+            var notifications: RequestNotifications = []
+            for earlier in all[..<index] { #expect(notifications.append(earlier)) }
+            #expect(notifications.append(notification))
+            for refused in all[...index] {
+                let before = notifications
+                #expect(!notifications.append(refused))
+                #expect(notifications == before)
+            }
+        }
+        #expect(RequestNotifications.all.map(\.name.rawValue).count == Listener.names.count)
+    }
+
     @Test("the default monitor of a session posts notifications")
     func defaultMonitors() {
         let session = Session()

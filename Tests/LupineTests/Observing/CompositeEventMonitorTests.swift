@@ -114,26 +114,6 @@ final class CompositeEventMonitorTests {
         }
     }
 
-    @Test("[E-2] batched events arrive in order, also if a delivery is already on the queue")
-    func batchedEvents() async throws {
-        let monitor = RecordingMonitor(queue: suspendedQueue())
-        let composite = CompositeEventMonitor(monitors: [monitor])
-        var names: [String] = []
-        func emitBatched(_ name: String) throws {
-            let event = MonitorEvent.taskIsWaitingForConnectivity(session, try task(name))
-            composite.forwardBatched(notificationEvent: event)
-        }
-        for round in 0..<3 {
-            names += ["s8 \(round)", "s8 \(round) too"]
-            try emit("\(round)", through: composite)
-            try emitBatched("\(round) too")
-            if round == 0 { monitor.queue.resume() }
-            #expect(await monitor.heard.wait(for: names.count) == names)
-        }
-        try emitBatched("last")
-        #expect(await monitor.heard.wait(for: names.count + 1) == names + ["s8 last"])
-    }
-
     @Test("two objects that represent one queue have the same mailbox")
     func mainQueueIsOne() {
         #expect(EventMailbox.mailbox(of: .main) === EventMailbox.mailbox(of: .main))

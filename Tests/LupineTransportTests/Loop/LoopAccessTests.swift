@@ -152,6 +152,33 @@ import Testing
         #expect(!loop.executeWhileIdle {})
     }
 
+    @Test func onlyALoopThatIsAwakeCallsAListenerOfOthers() async throws {
+        let group = try EventLoopGroup(count: 2)
+        let loop = group.loops[1]
+        for other in group.loops { borrow(other) {} }
+        let listener = Listener()
+        // Both loops sleep.
+        #expect(!group.notifyAtTurnEnd(listener))
+        let (isBusy, isOver) = (Gate(), Gate())
+        let mayContinue = DispatchSemaphore(value: 0)
+        #expect(
+            loop.execute {
+                isBusy.open()
+                mayContinue.wait()
+            })
+        await isBusy.wait()
+        #expect(group.notifyAtTurnEnd(listener))
+        #expect(listener.calls.value == 0)
+        #expect(loop.execute { isOver.open() })
+        mayContinue.signal()
+        await isOver.wait()
+        // The work of the next turn runs after the listener.
+        await loop.run {}
+        #expect(listener.calls.value == 1)
+        await group.shutdown()
+        #expect(!group.notifyAtTurnEnd(listener))
+    }
+
     // MARK: requests
 
     @Test(arguments: TestedHTTP.allCases) func theCallerWritesASmallRequest(over testedHTTP: TestedHTTP)

@@ -35,6 +35,29 @@ import Testing
         #expect(try signalCount(wakeUp) == 1)
     }
 
+    @Test func onlyAnAwakeInboxTakesWorkWithoutASignal() throws {
+        let wakeUp = try WakeUp()
+        let inbox = LoopInbox(wakeUp: wakeUp)
+        var batch: [LoopInbox.Work] = []
+        var jobs = JobQueue()
+        #expect(inbox.submitIfAwake {})
+        #expect(!inbox.fallAsleep(), "there is work")
+        _ = inbox.drain(into: &batch, &jobs)
+        #expect(batch.count == 1)
+        #expect(inbox.fallAsleep())
+        #expect(!inbox.submitIfAwake {})
+        #expect(inbox.submit {})
+        // The sleeper is awake from the signal on.
+        #expect(inbox.submitIfAwake {})
+        #expect(try signalCount(wakeUp) == 1)
+        inbox.wake(closing: true)
+        batch = []
+        _ = inbox.drain(into: &batch, &jobs)
+        #expect(batch.count == 2)
+        #expect(inbox.close())
+        #expect(!inbox.submitIfAwake {})
+    }
+
     @Test func aClosedInboxRefuses() throws {
         let inbox = LoopInbox(wakeUp: try WakeUp())
         #expect(inbox.submit {})
