@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import LupineTestKit
 import LupineTransport
 import Testing
 
@@ -8,9 +7,9 @@ import Testing
 
 /// Which thread performs the work of a `TurnEnd`.
 struct TurnEndTests {
-    @Test("a thread that runs no loop performs the work itself if the session has no loop that is awake")
+    @Test("a thread that runs no loop performs the work itself, if no loop of the session is awake")
     func noLoop() {
-        let count = Box(0)
+        let count = LockedValue(0)
         let work = TurnEnd(of: nil) { count.update { $0 += 1 } }
         work.perform()
         work.perform()
@@ -20,42 +19,43 @@ struct TurnEndTests {
     @Test("a loop performs the work at the end of its turn, once for each call")
     func onLoop() async throws {
         let loop = try EventLoop.start(name: "test-loop")
-        let (notes, isOver) = (Box<[String]>([]), Gate())
+        let (notes, continuation) = AsyncStream.makeStream(of: String.self)
         let work = TurnEnd(of: nil) {
             #expect(loop.isOnLoop)
-            notes.update { $0.append("end") }
-            if notes.value.count == 3 { isOver.open() }
+            continuation.yield("end")
         }
         #expect(
             loop.execute {
                 work.perform()
                 work.perform()
-                notes.update { $0.append("turn") }
+                continuation.yield("turn")
             })
-        await isOver.wait()
-        #expect(notes.value == ["turn", "end", "end"])
+        var first: [String] = []
+        for await note in notes {
+            first.append(note)
+            if first.count == 3 { break }
+        }
+        #expect(first == ["turn", "end", "end"])
         await loop.shutdown()
     }
 
-    @Test("the loops of a session perform work of other threads, which is never lost")
+    @Test("the work that other threads ask for is never lost, whether the session's loops are awake or not")
     func otherThreads() async throws {
         let session = URLSession(configuration: .ephemeral)
         defer { session.invalidateAndCancel() }
-        let (count, isOver) = (Box(0), Gate())
+        let (calls, continuation) = AsyncStream.makeStream(of: Void.self)
+        let work = TurnEnd(of: session) { continuation.yield() }
         let total = 400
-        let work = TurnEnd(of: session) {
-            let isLast = count.update { count in
-                count += 1
-                return count == total
-            }
-            if isLast { isOver.open() }
-        }
         await withTaskGroup { group in
             for _ in 0..<4 {
                 group.addTask { for _ in 0..<(total / 4) { work.perform() } }
             }
         }
-        await isOver.wait()
-        #expect(count.value == total)
+        var count = 0
+        for await _ in calls {
+            count += 1
+            if count == total { break }
+        }
+        #expect(count == total)
     }
 }
