@@ -137,11 +137,12 @@ final class CacheStore: Sendable {
 
     // MARK: storing
 
-    /// Stores an entry under the address of a request. Replaces the entry with the same address and partition.
-    func store(_ entry: CacheEntry, address: String, request: URLRequest, limits: SizeLimits) {
+    /// Stores an entry under the address of a request. Replaces the entry with the same address and partition. `defaultKey` is
+    /// the key of the address in the default partition.
+    func store(_ entry: CacheEntry, _ defaultKey: CacheKey, request: URLRequest, limits: SizeLimits) {
         let policy = entry.response.storagePolicy
         guard policy != .notAllowed else { return }
-        let key = CacheKey(address: address, partition: entry.provenance.partition)
+        let key = defaultKey.key(in: entry.provenance.partition)
         let isForDisk =
             policy == .allowed && entry.provenance.mayBeWritten
             && !CacheRule.forbidsStoring(entry.httpResponse, for: request)
@@ -174,10 +175,10 @@ final class CacheStore: Sendable {
         schedule(batchStart)
     }
 
-    /// Removes the entry of an address in one partition.
-    func remove(_ address: String, partition: CachePartition?) {
+    /// Removes the entry under a key.
+    func remove(_ key: CacheKey) {
         let (batchStart, _) = state.withLock { state in
-            let removed = state.remove(CacheKey(address: address, partition: partition))
+            let removed = state.remove(key)
             return (state.claimBatch(), removed)
         }
         schedule(batchStart)
