@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+internal import LupineTransport
+
 /// Encodes numbers, texts and octets for `OctetReader`: numbers in little-endian order, octets preceded by their length.
 ///
 /// The buffer is longer than its contents, and its end is filled with zeros. Most values are short: copying them into the buffer
@@ -49,12 +51,15 @@ struct OctetWriter: Sendable {
     /// Writes octets without their length.
     mutating func write(octets: Span<UInt8>) {
         reserve(octets.count)
-        let range = count..<(count + octets.count)
+        insert(octets)
+    }
+
+    /// Copies octets into the buffer, which must be large enough for them.
+    private mutating func insert(_ octets: Span<UInt8>) {
+        let start = count
         var bufferSpan = buffer.mutableSpan
-        var target = bufferSpan._mutatingExtracting(range)
-        // Indexing two spans of equal length lets the compiler vectorize the loop. `min` shows it that no index is invalid.
-        for index in 0..<min(target.count, octets.count) { target[index] = octets[index] }
-        count = range.upperBound
+        bufferSpan.copy(octets, to: start)
+        count = start + octets.count
     }
 
     /// Writes octets preceded by their length.
@@ -62,8 +67,10 @@ struct OctetWriter: Sendable {
 
     /// Writes octets preceded by their length.
     mutating func write(lengthPrefixed octets: Span<UInt8>) {
-        write(UInt64(octets.count))
-        write(octets: octets)
+        reserve(8 + octets.count)
+        count += 8
+        replace(at: count - 8, with: UInt64(octets.count))
+        insert(octets)
     }
 
     /// Writes a text.

@@ -143,10 +143,10 @@ package final class CacheEntry: Sendable {
     /// Whether the response sets a cookie, by which the server may identify the user, although the request has identified no
     /// user. Such an entry must not be stored, because the next request without identification may come from another user.
     var setsCookieForUnknownUser: Bool {
-        // Absent `authorization` means that the request had neither the field nor a user in its URL.
-        guard let audience = vary.audience, audience.user == nil, vary.values["authorization"] == .absent
+        guard httpResponse?.value(of: .setCookie) != nil, let audience = vary.audience, audience.user == nil
         else { return false }
-        return httpResponse?.value(of: .setCookie) != nil
+        // Absent `authorization` means that the request had neither the field nor a user in its URL.
+        return vary.values["authorization"] == .absent
     }
 
     /// The freshness of the response; nil for one that is not HTTP.

@@ -137,18 +137,9 @@ package struct CacheIndex: Sendable {
 
     // MARK: segments
 
-    /// Returns the entries in a segment.
-    func entries(in segment: UInt64) -> [(key: CacheKey, record: Record)] {
-        // A key is in the array twice if its entry was written to the segment again.
-        var seen: Set<CacheKey> = []
-        return (keysBySegment[segment] ?? []).compactMap { key in
-            guard let record = records[key], record.location.segment == segment, seen.insert(key).inserted
-            else {
-                return nil
-            }
-            return (key, record)
-        }
-    }
+    /// Returns the keys of the entries that were written to a segment. Some may have been moved or removed since; a key is there
+    /// twice if its entry was written to the segment again.
+    func keys(in segment: UInt64) -> [CacheKey] { keysBySegment[segment] ?? [] }
 
     /// The changes from which this index can be created again, in order of last use.
     package var changes: [CacheLog.Change] {

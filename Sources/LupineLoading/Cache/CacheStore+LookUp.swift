@@ -25,14 +25,15 @@ extension CacheStore {
     }
 
     /// Looks up the entry that answers a request, and passes it to `reply`; nil if there is none. Calls `reply` before this
-    /// returns if no disk access is needed, otherwise on the storage queue.
+    /// returns if no disk access is needed, otherwise on the storage queue. `defaultKey` is the key of the request's address in
+    /// the default partition.
     func lookUp(
-        _ address: String, _ request: URLRequest, for requester: CacheRequester,
+        _ defaultKey: CacheKey, _ request: URLRequest, for requester: CacheRequester,
         reply: @escaping @Sendable (CacheEntry?) -> Void
     ) {
-        switch lookUpInMemory(address, request, for: requester) {
+        switch lookUpInMemory(defaultKey, request, for: requester) {
         case .complete(let entry): reply(entry)
-        case .onDisk: StorageQueue.run { reply(self.lookUpOnDisk(address, request, for: requester)) }
+        case .onDisk: StorageQueue.run { reply(self.lookUpOnDisk(defaultKey, request, for: requester)) }
         }
     }
 
@@ -46,10 +47,10 @@ extension CacheStore {
 
     /// Performs the part of `lookUp` that needs no disk access. Any thread.
     func lookUpInMemory(
-        _ address: String, _ request: URLRequest, for requester: CacheRequester
+        _ defaultKey: CacheKey, _ request: URLRequest, for requester: CacheRequester
     ) -> MemoryLookUpResult {
         for partition in CacheAdmission.partitions(of: requester) {
-            let key = CacheKey(address: address, partition: partition)
+            let key = defaultKey.key(in: partition)
             let (result, folderHash) = state.withLock { state in
                 (state.useInMemory(key).map { LookUpResult.entry($0) } ?? state.lookUp(key), state.hash)
             }
@@ -67,11 +68,11 @@ extension CacheStore {
     /// Performs the part of `lookUp` that may need the disk: returns the entry that answers a request, and puts it into memory.
     /// Runs on the storage queue.
     private func lookUpOnDisk(
-        _ address: String, _ request: URLRequest, for requester: CacheRequester
+        _ defaultKey: CacheKey, _ request: URLRequest, for requester: CacheRequester
     ) -> CacheEntry? {
         readFolderIndex()
         for partition in CacheAdmission.partitions(of: requester) {
-            let key = CacheKey(address: address, partition: partition)
+            let key = defaultKey.key(in: partition)
             // Looks up again, because the state may have changed since the look-up was queued.
             let result = state.withLock { state in
                 state.useInMemory(key).map { LookUpResult.entry($0) } ?? state.lookUp(key)

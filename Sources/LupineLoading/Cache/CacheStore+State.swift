@@ -28,7 +28,7 @@ extension CacheStore {
         var pendingChanges: [CacheKey: PendingChange] = [:]
         /// The keys and numbers of the changes, in the order of the calls. An element is obsolete if `pendingChanges` has another
         /// number for its key.
-        var queue: [(key: CacheKey, number: UInt64)] = []
+        var queue = ChangeQueue()
         /// The total size of the entries that wait to be written, in bytes.
         var pendingSize = 0
         /// Whether the next batch has to empty the folder before it writes changes. The folder's entries already count as
@@ -91,6 +91,9 @@ extension CacheStore {
     struct Batch: Sendable {
         /// Whether to empty the folder first.
         var mustClear = false
+        /// The state's `clearCount` and `lastChangeNumber` when the batch began.
+        var clearCount = 0
+        var lastChangeNumber: UInt64 = 0
         var changes: [(key: CacheKey, change: PendingChange)] = []
         /// The total size of the entries to be written, in bytes.
         var size = 0
@@ -209,13 +212,13 @@ extension CacheStore.State {
                 return
             }
         }
-        queue.append((key, lastChangeNumber))
+        queue.append(key, lastChangeNumber)
     }
 
     /// Drops all pending changes.
     mutating func dropPendingChanges() {
         pendingChanges = [:]
-        queue = []
+        queue = ChangeQueue()
         pendingSize = 0
     }
 
@@ -318,15 +321,30 @@ extension CacheStore.State {
         return claimBatch()
     }
 
-    /// Removes the next changes from the queue, up to this total size in bytes, and returns those that are not obsolete. They
-    /// stay in `pendingChanges` until they are written. With a size of 0 the batch contains no changes.
-    mutating func removeNextBatch(upTo size: Int) -> CacheStore.Batch {
+    /// The storage queue goes through changes in pieces of this many, and releases the lock after each piece, so that no caller
+    /// waits for a whole batch.
+    static let pieceLength = 16
+
+    /// Begins a batch without changes: takes the uses and evictions to be logged.
+    mutating func beginBatch() -> CacheStore.Batch {
         // `mustClear` stays set until the folder is empty.
-        var batch = CacheStore.Batch(mustClear: mustClear)
-        var removedCount = 0
-        for (key, number) in queue {
-            if batch.size >= size { break }
-            removedCount += 1
+        var batch = CacheStore.Batch(
+            mustClear: mustClear, clearCount: clearCount, lastChangeNumber: lastChangeNumber)
+        // Moves the arrays into the batch; the empty arrays of the batch become the state's.
+        swap(&batch.usedKeys, &usedKeys)
+        swap(&batch.evictedStarts, &evictedStarts)
+        return batch
+    }
+
+    /// Moves a piece of the queue into a batch, without the obsolete changes. The changes stay in `pendingChanges` until they are
+    /// written. Returns false if the batch is complete: it has `size` bytes, or all changes requested before it began.
+    mutating func extendBatch(_ batch: inout CacheStore.Batch, upTo size: Int) -> Bool {
+        // The folder has to be emptied before later changes are written.
+        if clearCount != batch.clearCount { return false }
+        for _ in 0..<Self.pieceLength {
+            guard batch.size < size, let number = queue.firstNumber, number <= batch.lastChangeNumber,
+                let (key, _) = queue.popFirst()
+            else { return false }
             guard let change = pendingChanges[key], change.number == number else { continue }
             if let entry = change.entry {
                 batch.size += entry.size
@@ -334,64 +352,38 @@ extension CacheStore.State {
             }
             batch.changes.append((key, change))
         }
-        queue.removeFirst(removedCount)
-        // Moves the arrays into the batch; the empty arrays of the batch become the state's.
-        swap(&batch.usedKeys, &usedKeys)
-        swap(&batch.evictedStarts, &evictedStarts)
-        return batch
+        return true
     }
 
-    /// Returns the changes that the log of the folder has to contain after a batch.
+    /// Records that the changes of a batch in this range were written. A change that a later call has replaced in the meantime
+    /// stays pending. The caller must keep the batch until it has released the lock: then none of the changes, which may contain
+    /// a program's objects, is released here.
     ///
     /// - Parameters:
-    ///   - batch: The batch.
-    ///   - records: The index record of each change of the batch; nil for a removal, and for an entry that was not written.
-    func logChanges(of batch: CacheStore.Batch, _ records: [CacheIndex.Record?]) -> [CacheLog.Change] {
-        var changes: [CacheLog.Change] = []
-        changes.reserveCapacity(batch.evictedStarts.count + batch.usedKeys.count + batch.changes.count)
-        for start in batch.evictedStarts { changes.append(.removed(start)) }
-        for key in batch.usedKeys {
-            if let record = index[key] { changes.append(.used(record.location.start)) }
-        }
-        for ((key, _), record) in zip(batch.changes, records) {
-            if let record {
-                changes.append(.stored(key, record))
-            } else if let old = index[key] {
-                changes.append(.removed(old.location.start))
-            }
-        }
-        return changes
-    }
-
-    /// Records that a batch was written. A change that a later call has replaced in the meantime stays pending. Returns the
-    /// changes that were removed from `pendingChanges`, for release outside of the lock: they may contain a program's objects.
-    ///
-    /// - Parameters:
+    ///   - range: The range of the changes.
     ///   - batch: The batch.
     ///   - records: The index record of each change of the batch; nil for a removal, and for an entry that was not written.
     mutating func recordWritten(
-        _ batch: CacheStore.Batch, _ records: [CacheIndex.Record?]
-    ) -> [CacheStore.PendingChange] {
-        var removed: [CacheStore.PendingChange] = []
-        removed.reserveCapacity(batch.changes.count)
-        for ((key, written), record) in zip(batch.changes, records) {
-            if let position = pendingChanges.index(forKey: key),
-                pendingChanges.values[position].number == written.number
+        _ range: Range<Int>, of batch: CacheStore.Batch, _ records: [CacheIndex.Record?]
+    ) {
+        for position in range {
+            let key = batch.changes[position].key
+            if let pending = pendingChanges.index(forKey: key),
+                pendingChanges.values[pending].number == batch.changes[position].change.number
             {
-                let change = pendingChanges.remove(at: position).value
-                pendingSize -= change.entry?.size ?? 0
-                removed.append(change)
+                pendingSize -= pendingChanges.remove(at: pending).value.entry?.size ?? 0
             }
-            if let record { index.insert(record, for: key) } else { index.remove(key) }
+            if let record = records[position] { index.insert(record, for: key) } else { index.remove(key) }
         }
-        return removed
     }
 
-    /// Evicts entries from the folder until it is within its capacity.
-    mutating func evictFromFolder() {
-        while index.cost > diskCapacity, let record = index.removeLeastRecent() {
+    /// Evicts a piece of the entries by which the folder exceeds its capacity. Returns whether there are more.
+    mutating func evictFromFolder() -> Bool {
+        for _ in 0..<Self.pieceLength {
+            guard index.cost > diskCapacity, let record = index.removeLeastRecent() else { return false }
             evictedStarts.append(record.location.start)
         }
+        return true
     }
 
     /// Removes entries from the index, because they could not be read or are obsolete. The next batch logs their removal.

@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import LupineTransport
+internal import Synchronization
 
 /// The entries of a `URLCache`, in memory and in a folder that outlives the process. Any thread may use it.
 ///
@@ -44,8 +45,8 @@ final class CacheStore: Sendable {
     struct PendingChange: Sendable {
         enum Action: Sendable {
             /// Write an entry. The request is the one that the entry answers; from it the storage queue computes the hashes, with
-            /// the key of the folder, that replace secrets in the written entry.
-            case write(CacheEntry, URLRequest, SizeLimits)
+            /// the key of the folder, that replace secrets in the written entry. Nil if the entry holds no secrets.
+            case write(CacheEntry, URLRequest?, SizeLimits)
             case remove
         }
         var action: Action
@@ -76,9 +77,15 @@ final class CacheStore: Sendable {
     /// The terms of the entries in the folder, shared because most are equal.
     let terms = Lock(CacheTermsPool())
     let folder: CacheFolder
+    /// The capacities, which change together with those in `state`. They are read without its lock, because event loops read them
+    /// for each response.
+    private let readableMemoryCapacity: Atomic<Int>
+    private let readableDiskCapacity: Atomic<Int>
 
     init(memoryCapacity: Int, diskCapacity: Int, folder: CacheFolder) {
         self.folder = folder
+        readableMemoryCapacity = Atomic(max(0, memoryCapacity))
+        readableDiskCapacity = Atomic(max(0, diskCapacity))
         state = Lock(
             State(memoryCapacity: max(0, memoryCapacity), diskCapacity: max(0, diskCapacity)))
     }
@@ -87,11 +94,12 @@ final class CacheStore: Sendable {
 
     /// How many bytes may be in memory. Setting a lower capacity evicts the excess at once.
     var memoryCapacity: Int {
-        get { state.withLock { $0.memoryCapacity } }
+        get { readableMemoryCapacity.load(ordering: .acquiring) }
         set {
             // The evicted entries are returned to be released outside of the lock.
             _ = state.withLock { state in
                 state.memoryCapacity = max(0, newValue)
+                readableMemoryCapacity.store(state.memoryCapacity, ordering: .releasing)
                 var removed = RemovedObjects()
                 state.evict(&removed)
                 return removed
@@ -102,12 +110,13 @@ final class CacheStore: Sendable {
     /// How many bytes may be in the folder. Setting a lower capacity evicts the excess soon, on the storage queue; with zero it
     /// evicts all entries. While the capacity is zero, no entry is written or read.
     var diskCapacity: Int {
-        get { state.withLock { $0.diskCapacity } }
+        get { readableDiskCapacity.load(ordering: .acquiring) }
         set {
             let isLowered = state.withLock { state in
-                // Compares with the old capacity: `defer` sets the new one afterwards.
-                defer { state.diskCapacity = max(0, newValue) }
-                return newValue < state.diskCapacity
+                let oldValue = state.diskCapacity
+                state.diskCapacity = max(0, newValue)
+                readableDiskCapacity.store(state.diskCapacity, ordering: .releasing)
+                return newValue < oldValue
             }
             if isLowered { StorageQueue.run { self.evictFromFolder() } }
         }
@@ -128,16 +137,17 @@ final class CacheStore: Sendable {
 
     // MARK: storing
 
-    /// Stores an entry under the address of a request. Replaces the entry with the same address and partition.
-    func store(_ entry: CacheEntry, address: String, request: URLRequest, limits: SizeLimits) {
+    /// Stores an entry under the address of a request. Replaces the entry with the same address and partition. `defaultKey` is
+    /// the key of the address in the default partition.
+    func store(_ entry: CacheEntry, _ defaultKey: CacheKey, request: URLRequest, limits: SizeLimits) {
         let policy = entry.response.storagePolicy
         guard policy != .notAllowed else { return }
-        let key = CacheKey(address: address, partition: entry.provenance.partition)
+        let key = defaultKey.key(in: entry.provenance.partition)
         let isForDisk =
             policy == .allowed && entry.provenance.mayBeWritten
             && !CacheRule.forbidsStoring(entry.httpResponse, for: request)
-        // A pending change must not keep the program's body alive. If nothing is written, the request is not kept at all.
-        let keptRequest = isForDisk ? request.withoutProgramObjects : request
+        // Without secrets the request is not needed. A pending change must not keep the program's body alive.
+        let keptRequest = isForDisk && entry.vary.holdsSecrets ? request.withoutProgramObjects : nil
         // Here and below, `claimBatch` returns when a batch has to start; nil if none has to. The second value is returned to be
         // released outside of the lock (`RemovedObjects`).
         let (batchStart, _) = state.withLock { state -> (BatchStart?, RemovedObjects) in
@@ -165,10 +175,10 @@ final class CacheStore: Sendable {
         schedule(batchStart)
     }
 
-    /// Removes the entry of an address in one partition.
-    func remove(_ address: String, partition: CachePartition?) {
+    /// Removes the entry under a key.
+    func remove(_ key: CacheKey) {
         let (batchStart, _) = state.withLock { state in
-            let removed = state.remove(CacheKey(address: address, partition: partition))
+            let removed = state.remove(key)
             return (state.claimBatch(), removed)
         }
         schedule(batchStart)

@@ -6,7 +6,7 @@ internal import LupineTransport
 
 /// A cached response with its content. Immutable; any thread may use it.
 public final class CachedURLResponse: NSObject, NSCopying, Sendable {
-    /// The values, which may contain a program's objects.
+    /// The values of a response that may contain a program's objects.
     private struct Contents: Sendable {
         let response: URLResponse
         let data: Data
@@ -34,11 +34,32 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
         }
     }
 
-    private let box: Box
+    /// Where the values are.
+    private enum Storage: Sendable {
+        /// Here, without `userInfo`. The response is of one of the library's classes.
+        case direct(URLResponse, Data)
+        /// In a box, because they may contain a program's objects.
+        case boxed(Box)
+    }
+
+    private let storage: Storage
+
     /// The response.
-    public var response: URLResponse { box.contents.response }
+    public var response: URLResponse {
+        switch storage {
+        case .direct(let response, _): response
+        case .boxed(let box): box.contents.response
+        }
+    }
+
     /// The content of the response.
-    public var data: Data { box.contents.data }
+    public var data: Data {
+        switch storage {
+        case .direct(_, let data): data
+        case .boxed(let box): box.contents.data
+        }
+    }
+
     /// Where the response may be stored.
     public let storagePolicy: URLCache.StoragePolicy
 
@@ -58,20 +79,28 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
         response: URLResponse, data: Data, userInfo: [AnyHashable: Any]? = nil,
         storagePolicy: URLCache.StoragePolicy
     ) {
-        box = Box(Contents(response: response, data: data, userInfo: UncheckedSendable(userInfo)))
+        storage =
+            userInfo == nil && response.isLibraryClass
+            ? .direct(response, data)
+            : .boxed(Box(Contents(response: response, data: data, userInfo: UncheckedSendable(userInfo))))
         self.storagePolicy = storagePolicy
     }
 
     deinit {
         // The `deinit` of a program's objects can run any code, so it must not block an event loop or the storage queue, which
         // other sessions use too (O-7).
-        guard EventLoop.current != nil || StorageQueue.isCurrent else { return }
-        let mayContainProgramObjects = userInfo != nil || !response.isLibraryClass
-        if mayContainProgramObjects { DispatchQueue.global().async { [box] in box.empty() } }
+        guard case .boxed(let box) = storage, EventLoop.current != nil || StorageQueue.isCurrent
+        else { return }
+        DispatchQueue.global().async { box.empty() }
     }
 
     /// The program's values kept with the response.
-    public var userInfo: [AnyHashable: Any]? { box.contents.userInfo.value }
+    public var userInfo: [AnyHashable: Any]? {
+        switch storage {
+        case .direct: nil
+        case .boxed(let box): box.contents.userInfo.value
+        }
+    }
 
     /// The object itself: it is immutable.
     public override func copy() -> Any { self }

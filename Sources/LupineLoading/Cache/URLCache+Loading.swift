@@ -4,6 +4,11 @@ package import Foundation
 
 /// The cache's interface for tasks. Any thread may use it. Nothing here waits for the disk.
 extension URLCache {
+    /// Returns the key of a request in the default partition; nil for a request whose responses are never stored.
+    static func defaultKey(of request: URLRequest) -> CacheKey? {
+        CacheRule.key(of: request).map { CacheKey(address: $0, partition: nil) }
+    }
+
     /// Looks up the entry that is stored for a request, and passes it to `reply`; nil if there is none. The request of the entry
     /// had the same values in the fields that matter (U-12.5, U-12.11), and the requester may receive the entry (U-12.2).
     /// `CacheDecision` decides whether the entry may be used. `request` must have all its fields merged.
@@ -13,15 +18,16 @@ extension URLCache {
     func lookUp(
         _ request: URLRequest, for requester: CacheRequester, reply: @escaping @Sendable (CacheEntry?) -> Void
     ) {
-        guard let address = CacheRule.key(of: request) else { return reply(nil) }
-        store.lookUp(address, request, for: requester, reply: reply)
+        guard let key = Self.defaultKey(of: request) else { return reply(nil) }
+        store.lookUp(key, request, for: requester, reply: reply)
     }
 
-    /// Does the part of `lookUp` that needs no disk access, and returns its result, so that the caller needs no callback.
-    func lookUpInMemory(_ request: URLRequest, for requester: CacheRequester) -> CacheStore.MemoryLookUpResult
-    {
-        guard let address = CacheRule.key(of: request) else { return .complete(nil) }
-        return store.lookUpInMemory(address, request, for: requester)
+    /// Does the part of `lookUp` that needs no disk access, and returns its result, so that the caller needs no callback. `key`
+    /// is `defaultKey` of the request.
+    func lookUpInMemory(
+        _ key: CacheKey, _ request: URLRequest, for requester: CacheRequester
+    ) -> CacheStore.MemoryLookUpResult {
+        store.lookUpInMemory(key, request, for: requester)
     }
 
     /// The largest size in bytes of an entry, content and head, that `store(_:for:)` accepts. A task need not buffer more.
@@ -36,25 +42,21 @@ extension URLCache {
     package var largestEntryInMemory: Int { CacheStore.SizeLimits.loader.maxEntrySize(store.memoryCapacity) }
 
     /// Stores a loaded response, if its storage policy allows it and it is not larger than a twentieth of the capacity (U-12.3).
-    /// The caller must have checked `CacheRule.isStorable`.
-    package func store(_ entry: CacheEntry, for request: URLRequest) {
-        guard let address = CacheRule.key(of: request) else { return }
+    /// The caller must have checked `CacheRule.isStorable`. `key` is `defaultKey` of the request, if the caller has it.
+    package func store(_ entry: CacheEntry, for request: URLRequest, key: CacheKey? = nil) {
+        guard let key = key ?? Self.defaultKey(of: request) else { return }
         // The new response must not be stored. The stored response is obsolete now, and is removed.
-        if entry.setsCookieForUnknownUser {
-            return store.remove(address, partition: entry.provenance.partition)
-        }
-        store.store(entry, address: address, request: request, limits: .loader)
+        if entry.setsCookieForUnknownUser { return store.remove(key.key(in: entry.provenance.partition)) }
+        store.store(entry, key, request: request, limits: .loader)
     }
 
     /// Stores an entry that a 304 has refreshed (U-12.13), or removes it if it may no longer be stored.
     package func update(_ entry: CacheEntry, for request: URLRequest) {
-        guard let address = CacheRule.key(of: request) else { return }
+        guard let key = Self.defaultKey(of: request) else { return }
         guard let response = entry.httpResponse, CacheRule.isStorable(response, for: request),
             !entry.setsCookieForUnknownUser
-        else {
-            return store.remove(address, partition: entry.provenance.partition)
-        }
-        store.store(entry, address: address, request: request, limits: .loader)
+        else { return store.remove(key.key(in: entry.provenance.partition)) }
+        store.store(entry, key, request: request, limits: .loader)
     }
 
     /// Removes the responses stored for a URL, because an unsafe request has succeeded (U-12.8).

@@ -116,10 +116,10 @@ open class URLCache: NSObject, @unchecked Sendable {
     /// The response's storage policy is respected, and a `no-store` response is never written to disk. Does nothing for a request
     /// that is not a GET.
     open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
-        guard let address = CacheRule.key(of: request) else { return }
+        guard let key = Self.defaultKey(of: request) else { return }
         let now = Date()
         let entry = CacheEntry(response: cachedResponse, for: request, requestTime: now, responseTime: now)
-        store.store(entry, address: address, request: request, limits: .program)
+        store.store(entry, key, request: request, limits: .program)
     }
 
     /// Removes all responses stored for a request's URL, for all users. Does nothing for a request that is not a GET.

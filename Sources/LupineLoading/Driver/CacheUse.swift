@@ -5,7 +5,7 @@ internal import Foundation
 /// The use of the cache in one hop of a load (a request with its response). A hop may revalidate an entry, collect content to
 /// store it, or deliver an entry.
 ///
-/// The members are stored behind one reference, because the value is copied with the driver's state and most hops do not use the
+/// The members are stored behind two references, because the value is copied with the driver's state and most hops do not use the
 /// cache.
 struct CacheUse: Sendable {
     /// A response whose content is collected, so that response and content can be stored in the cache.
@@ -20,6 +20,15 @@ struct CacheUse: Sendable {
         let provenance: CacheProvenance
         /// The content that has arrived.
         var data = Data()
+
+        /// Adds a piece of the content; returns false if there is now more than the limit.
+        mutating func add(_ piece: Data) -> Bool {
+            // The first piece from the network is shared with the client. A piece of a program's `URLProtocol` is copied, because
+            // the release of its storage may run the program's code.
+            let isFromProgram = if case .program = provenance.source { true } else { false }
+            if data.isEmpty, !isFromProgram { data = piece } else { data.append(piece) }
+            return data.count <= limit
+        }
     }
 
     /// The members, which the initializer and the properties below describe.
@@ -29,11 +38,13 @@ struct CacheUse: Sendable {
         var revalidatedEntry: CacheEntry?
         let deliveredEntry: CacheEntry?
         let supersededURL: URL?
-        var collection: Collection?
+        let storageKey: CacheKey?
     }
 
     /// Nil if the hop does not use the cache.
     private var members: CopyOnWriteBox<Members>?
+    /// Nil while no content is collected. Separate from `members`, which are not copied when a collection begins.
+    private var collection: CopyOnWriteBox<Collection>?
 
     /// Creates the value for a hop that does not use the cache.
     init() {}
@@ -44,19 +55,22 @@ struct CacheUse: Sendable {
     ///   - revalidatedEntry: The entry that the hop revalidates.
     ///   - deliveredEntry: The entry that is delivered as the load's response.
     ///   - requester: The cache requester; nil only if nothing is looked up and nothing stored.
+    ///   - storageKey: The `URLCache.defaultKey` of `storageRequest`, if it is known.
     init(
         storageRequest: URLRequest? = nil, supersededURL: URL? = nil, revalidatedEntry: CacheEntry? = nil,
-        deliveredEntry: CacheEntry? = nil, requester: CacheRequester? = nil
+        deliveredEntry: CacheEntry? = nil, requester: CacheRequester? = nil, storageKey: CacheKey? = nil
     ) {
         members = CopyOnWriteBox(
             Members(
                 storageRequest: storageRequest, requester: requester, revalidatedEntry: revalidatedEntry,
                 deliveredEntry: deliveredEntry,
-                supersededURL: supersededURL))
+                supersededURL: supersededURL, storageKey: storageKey))
     }
 
     /// The request under which a response may be stored; nil stores nothing.
     var storageRequest: URLRequest? { members?.value.storageRequest }
+    /// The `URLCache.defaultKey` of `storageRequest`; nil if it is not known yet.
+    var storageKey: CacheKey? { members?.value.storageKey }
     /// The cache requester; nil only if nothing is looked up and nothing stored.
     var requester: CacheRequester? { members?.value.requester }
     /// The entry that is delivered as the load's response.
@@ -90,8 +104,9 @@ struct CacheUse: Sendable {
         let limit = policy == .allowed ? cache.largestEntry : cache.largestEntryInMemory
         // An unknown length, which is -1, passes.
         guard limit > 0, response.expectedContentLength <= Int64(limit) else { return false }
-        members?.value.collection = Collection(
-            response: response, policy: policy, arrival: now, limit: limit, provenance: provenance())
+        collection = CopyOnWriteBox(
+            Collection(
+                response: response, policy: policy, arrival: now, limit: limit, provenance: provenance()))
         return true
     }
 
@@ -99,31 +114,24 @@ struct CacheUse: Sendable {
     ///
     /// - Returns: False if this piece has exceeded the limit; true otherwise, also if no content is collected.
     mutating func collect(_ piece: Data) -> Bool {
-        guard isCollecting else { return true }
-        members?.value.collection?.data.append(piece)
-        guard let collection = members?.value.collection, collection.data.count > collection.limit else {
-            return true
-        }
+        guard isCollecting, collection?.value.add(piece) == false else { return true }
         stopCollecting()
         return false
     }
 
     /// Stops collecting, because the content will not be complete.
-    mutating func stopCollecting() {
-        // The condition avoids a copy of shared members if there is nothing to remove.
-        if isCollecting { members?.value.collection = nil }
-    }
+    mutating func stopCollecting() { collection = nil }
 
     /// The URL whose entry has to be removed, because the hop's response supersedes the entry but is not stored in its place
     /// (U-12.13). Nil if the response supersedes no entry, or while content is collected to replace the entry.
     var invalidatedURL: URL? { isCollecting ? nil : members?.value.supersededURL }
 
     /// Whether content is collected.
-    var isCollecting: Bool { members?.value.collection != nil }
+    var isCollecting: Bool { collection != nil }
 
     /// The response that is proposed for storage, with its time of arrival and its provenance; nil if no content is collected.
     var proposal: (response: CachedURLResponse, arrival: Date, provenance: CacheProvenance)? {
-        guard let collection = members?.value.collection else { return nil }
+        guard let collection = collection?.value else { return nil }
         let response = CachedURLResponse(
             response: collection.response, data: collection.data, userInfo: nil,
             storagePolicy: collection.policy)

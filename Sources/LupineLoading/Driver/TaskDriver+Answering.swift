@@ -251,7 +251,7 @@ extension TaskDriver {
                     responseTime: proposal.arrival,
                     provenance: proposal.provenance, identifying: context.settings.identifyingFields,
                     writtenInfo: response.userInfo.flatMap { StorableValue($0) }, at: context.clock.date())
-                cache.store(entry, for: request)
+                cache.store(entry, for: request, key: cacheUse.storageKey)
             }
             handle(.storageFinished)
         }

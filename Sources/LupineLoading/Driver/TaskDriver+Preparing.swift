@@ -185,16 +185,18 @@ extension TaskDriver {
         let requester = cacheRequester(for: request, inputs)
         // Without a look-up, `mayHaveEntry` is true, because nothing has shown that there is no entry.
         guard let cache = context.settings.cache, let requester, !inputs.ignoresCacheEntry,
-            CacheDecision.needsEntry(for: request, configuration: policy)
-        else { return applyCacheDecision(prepared, inputs, nil, requester, mayHaveEntry: true) }
-        switch cache.lookUpInMemory(request, for: requester) {
+            CacheDecision.needsEntry(for: request, configuration: policy),
+            let key = URLCache.defaultKey(of: request)
+        else { return applyCacheDecision(prepared, inputs, nil, requester, key: nil, mayHaveEntry: true) }
+        switch cache.lookUpInMemory(key, request, for: requester) {
         case .complete(let entry):
             applyCacheDecision(
-                prepared, inputs, entry, isInMemory: true, requester, mayHaveEntry: entry != nil)
+                prepared, inputs, entry, isInMemory: true, requester, key: key, mayHaveEntry: entry != nil)
         case .onDisk:
             cache.lookUp(request, for: requester) { [self, inputs] entry in
                 continuePreparing {
-                    self.applyCacheDecision(prepared, inputs, entry, requester, mayHaveEntry: entry != nil)
+                    self.applyCacheDecision(
+                        prepared, inputs, entry, requester, key: key, mayHaveEntry: entry != nil)
                 }
             }
         }
@@ -288,10 +290,11 @@ extension TaskDriver {
     ///   - entry: The entry that the cache has for the request, if any.
     ///   - isInMemory: Whether the entry was found in memory, so that the look-up did not change the thread.
     ///   - requester: The cache requester; nil if the cache is not used.
+    ///   - key: The `URLCache.defaultKey` of the request, if it was looked up.
     ///   - mayHaveEntry: Whether the cache may have an entry for the request: false only if a look-up found none.
     private func applyCacheDecision(
         _ prepared: PreparedRequest, _ inputs: Inputs, _ entry: CacheEntry?, isInMemory: Bool = false,
-        _ requester: CacheRequester?, mayHaveEntry: Bool
+        _ requester: CacheRequester?, key: CacheKey?, mayHaveEntry: Bool
     ) {
         // The policy for a request that sets none.
         let policy = context.settings.requestCachePolicy
@@ -332,17 +335,17 @@ extension TaskDriver {
                 prepared.settingFields(conditionalFields), inputs,
                 CacheUse(
                     storageRequest: storageRequest, supersededURL: prepared.sentRequest.url,
-                    revalidatedEntry: entry, requester: requester))
+                    revalidatedEntry: entry, requester: requester, storageKey: key))
         // The added fields, if any, tell the caches on the way to ask the origin.
         case .load(let addedFields):
             // A request without a key cannot be stored.
-            let isStorable = storageRequest != nil && CacheRule.key(of: prepared.sentRequest) != nil
+            let isStorable = storageRequest != nil && CacheRule.hasKey(prepared.sentRequest)
             makeHop(
                 addedFields.isEmpty ? prepared : prepared.settingFields(addedFields), inputs,
                 CacheUse(
                     storageRequest: storageRequest,
                     supersededURL: isStorable && mayHaveEntry ? storageRequest?.url : nil,
-                    requester: requester))
+                    requester: requester, storageKey: key))
         // The program does its own caching.
         case .bypass:
             makeHop(prepared, inputs, CacheUse())

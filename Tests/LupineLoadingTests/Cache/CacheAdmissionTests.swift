@@ -222,8 +222,12 @@ import Testing
                 requestTime: Date(),
                 responseTime: Date(), provenance: .plain, identifying: .defaultFields, writtenInfo: nil)
         }
+        let key = try #require(URLCache.defaultKey(of: request))
         func isThere() -> Bool {
-            if case .complete(.some) = cache.lookUpInMemory(request, for: .standard) { true } else { false }
+            guard case .complete(.some) = cache.lookUpInMemory(key, request, for: .standard) else {
+                return false
+            }
+            return true
         }
         // A response that is not kept also removes the previous one, and so does a 304.
         for isConfirmation in [false, true] {

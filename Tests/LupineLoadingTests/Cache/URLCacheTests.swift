@@ -210,7 +210,8 @@ struct URLCacheTests {
                 storedTime: old.addingTimeInterval(Double(index) * 10),
                 vary: CacheStage.entry(response, for: request).vary, provenance: .program,
                 writtenInfo: nil)
-            cache.store.store(entry, address: "http://h/\(index)", request: request, limits: .program)
+            let key = CacheKey(address: "http://h/\(index)", partition: nil)
+            cache.store.store(entry, key, request: request, limits: .program)
             // Some entries are on the disk, the others are still to be written.
             if index == 2 { await cache.flush() }
         }

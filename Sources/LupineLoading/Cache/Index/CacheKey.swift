@@ -21,6 +21,11 @@ package final class CacheKey: PartitionedKey {
 
     var isInDefaultPartition: Bool { partition == nil }
 
+    /// Returns the key of the same address in another partition; itself if it is in that partition.
+    func key(in partition: CachePartition?) -> CacheKey {
+        partition == self.partition ? self : CacheKey(address: address, partition: partition)
+    }
+
     package static func == (left: CacheKey, right: CacheKey) -> Bool {
         if left === right { return true }
         return left.precomputedHash == right.precomputedHash && left.address == right.address
