@@ -28,7 +28,7 @@ extension CacheStore {
         var pendingChanges: [CacheKey: PendingChange] = [:]
         /// The keys and numbers of the changes, in the order of the calls. An element is obsolete if `pendingChanges` has another
         /// number for its key.
-        var queue = ChangeQueue()
+        var queue = Queue<(key: CacheKey, number: UInt64)>()
         /// The total size of the entries that wait to be written, in bytes.
         var pendingSize = 0
         /// Whether the next batch has to empty the folder before it writes changes. The folder's entries already count as
@@ -212,13 +212,13 @@ extension CacheStore.State {
                 return
             }
         }
-        queue.append(key, lastChangeNumber)
+        queue.append((key, lastChangeNumber))
     }
 
     /// Drops all pending changes.
     mutating func dropPendingChanges() {
         pendingChanges = [:]
-        queue = ChangeQueue()
+        queue = Queue()
         pendingSize = 0
     }
 
@@ -342,8 +342,8 @@ extension CacheStore.State {
         // The folder has to be emptied before later changes are written.
         if clearCount != batch.clearCount { return false }
         for _ in 0..<Self.pieceLength {
-            guard batch.size < size, let number = queue.firstNumber, number <= batch.lastChangeNumber,
-                let (key, _) = queue.popFirst()
+            guard batch.size < size, let (key, number) = queue.first, number <= batch.lastChangeNumber,
+                queue.popFirst() != nil
             else { return false }
             guard let change = pendingChanges[key], change.number == number else { continue }
             if let entry = change.entry {

@@ -75,7 +75,7 @@ extension CacheStore {
         func mustWriteBatch() -> Bool {
             state.withLock { state in
                 // With an empty queue, the folder may still have to be emptied.
-                guard let nextNumber = state.queue.firstNumber else { return state.mustClear }
+                guard let (_, nextNumber) = state.queue.first else { return state.mustClear }
                 return nextNumber <= number
             }
         }

@@ -192,25 +192,4 @@ struct CacheBatchTests {
         #expect(stage.state.pendingChanges.isEmpty && stage.state.pendingSize == 0)
         #expect((0..<30).filter { stage.found($0) == "disk" } == latest.keys.sorted())
     }
-
-    @Test("the queue of changes returns what was appended, in order", arguments: 1...10)
-    func queues(seed: UInt64) {
-        var random = SeededRandom(seed: seed)
-        var (queue, model): (ChangeQueue, [UInt64]) = (ChangeQueue(), [])
-        let key = Stage.key(0)
-        var number: UInt64 = 0
-        for _ in 0..<40 {
-            for _ in 0..<Int.random(in: 0..<2_000, using: &random) {
-                number += 1
-                queue.append(key, number)
-                model.append(number)
-            }
-            for _ in 0..<Int.random(in: 0..<2_000, using: &random) {
-                let first = model.isEmpty ? nil : model.removeFirst()
-                let firstNumber = queue.firstNumber
-                let popped = queue.popFirst()?.number
-                #expect(firstNumber == first && popped == first && queue.isEmpty == model.isEmpty)
-            }
-        }
-    }
 }

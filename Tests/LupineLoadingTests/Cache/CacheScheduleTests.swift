@@ -15,7 +15,7 @@ struct CacheScheduleTests {
         var state = State(memoryCapacity: 0, diskCapacity: 1 << 30)
         state.clearFolder()
         state.mustClear = false
-        state.queue.append(CacheKey(address: "http://h/", partition: nil), 1)
+        state.queue.append((CacheKey(address: "http://h/", partition: nil), 1))
         state.pendingSize = size
         state.nextBatchTime = next
         return state
@@ -66,7 +66,7 @@ struct CacheScheduleTests {
         }
         #expect(moment > before && moment == state.nextBatchTime)
         #expect(state.alarmFired() == true)
-        state.queue = ChangeQueue()
+        state.queue = Queue()
         #expect(state.endBatch() == nil)
         #expect(state.alarmFired() == false)
     }
