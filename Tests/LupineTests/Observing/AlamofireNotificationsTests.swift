@@ -170,15 +170,15 @@ struct AlamofireNotificationsTests {
         let all = RequestNotifications.all.map(\.notification)
         for (index, notification) in all.enumerated() {
             var notifications: RequestNotifications = []
-            for earlier in all[..<index] { #expect(notifications.append(earlier)) }
-            #expect(notifications.append(notification))
+            for earlier in all[..<index] { #expect(notifications.append(earlier) == true) }
+            #expect(notifications.append(notification) == true)
             for refused in all[...index] {
                 let before = notifications
-                #expect(!notifications.append(refused))
+                #expect(notifications.append(refused) == false)
                 #expect(notifications == before)
             }
         }
-        #expect(RequestNotifications.all.map(\.name.rawValue).count == Listener.names.count)
+        #expect(Set(RequestNotifications.all.map(\.name)) == Set(Listener.names.map(\.0)))
     }
 
     @Test("the default monitor of a session posts notifications")
