@@ -11,10 +11,10 @@ package final class TurnEnd: Sendable {
     private let work: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - session: The session whose loops perform the work for other threads. If it is nil, those threads perform it themselves.
+    ///   - loops: The loops that perform the work for threads that run no loop. If it is nil, those threads perform it themselves.
     ///   - work: The work. It must not block.
-    package init(of session: URLSession?, _ work: @escaping @Sendable () -> Void) {
-        loops = session?.core.context.engine.loops
+    init(on loops: EventLoopGroup?, _ work: @escaping @Sendable () -> Void) {
+        self.loops = loops
         self.work = work
     }
 
