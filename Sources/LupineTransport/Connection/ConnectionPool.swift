@@ -255,9 +255,7 @@ package final class ConnectionPool: Sendable {
             return HTTP2Connection(
                 channel, dialed, id, limits: configuration.parserLimits, pool: self, loop: loop)
         }
-        return HTTP1Connection(
-            channel, dialed.registration, id, route: dialed.route, mayRead: dialed.mayRead, pool: self,
-            loop: loop)
+        return HTTP1Connection(channel, dialed, id, pool: self, loop: loop)
     }
 
     /// Called once for each dial that has ended without a connection.

@@ -63,11 +63,11 @@ final class HTTP1Connection: Carrier {
     static let fileOctetsPerCall: Int64 = 1 << 20
 
     override init(
-        _ channel: consuming ByteChannel, _ registration: Registration, _ id: ConnectionID,
-        route: ConnectionRoute, mayRead: Bool, pool: ConnectionPool, loop: EventLoop
+        _ channel: consuming ByteChannel, _ dialed: DialedChannel, _ id: ConnectionID, pool: ConnectionPool,
+        loop: EventLoop
     ) {
-        super.init(channel, registration, id, route: route, mayRead: mayRead, pool: pool, loop: loop)
-        loop.reassign(registration, to: self)
+        super.init(channel, dialed, id, pool: pool, loop: loop)
+        loop.reassign(dialed.registration, to: self)
     }
 
     /// Whether the connection has been closed.
@@ -118,7 +118,7 @@ final class HTTP1Connection: Carrier {
                     at: now)
             }
         } catch { return refuse(exchange, .http(host: route.host, port: route.port, error), metrics) }
-        wasUsed = true
+        recordUse()
         self.current = current
         _ = machine.handle(.begin(waitsForContinue ? .awaitingContinue : .sending))  // needs no action
         exchange.observation?.reportLease(
