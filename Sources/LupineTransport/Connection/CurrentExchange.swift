@@ -8,8 +8,8 @@ import LupineHTTP
 /// If the connection is then reusable, the loop keeps the object for the next exchange, also of another connection.
 ///
 /// The codec is a property of its own, and not a part of the writer and the reader. Each access to a property during which code
-/// of another module runs is checked at run time (exclusive access), and so is then every other access to the same property:
-/// those of writer and reader never are.
+/// of another module runs is checked at run time (exclusive access), and so is then every other access to the same property.
+/// Those to the reader never are.
 final class CurrentExchange {
     /// The exchange; nil once it has ended while the connection still reads its response, or after an upgrade.
     private(set) var exchange: Exchange?
@@ -20,6 +20,8 @@ final class CurrentExchange {
     var writer = RequestWriter()
     /// What is received.
     var reader = ResponseReader()
+    /// Whether the response arrived before all content was sent, and no more of the content is sent.
+    var hasStoppedSending = false
     /// The last value of `Exchange.isSuspended` that the connection has handled.
     var isSuspended = false
     /// Fires when the content is sent although `100 Continue` has not arrived.
@@ -55,8 +57,10 @@ final class CurrentExchange {
         guard current.reader.headOctets <= Self.keptHeadSize, isKnownUniquelyReferenced(&current) else {
             return
         }
-        // Releases the addresses and the TLS parameters.
-        current.metrics = ExchangeMetrics(fetchStart: current.metrics.fetchStart)
+        current.metrics.localAddress = nil
+        current.metrics.remoteAddress = nil
+        current.metrics.tls = nil
+        current.hasStoppedSending = false
         loop.keepSpare(current)
     }
 
@@ -84,6 +88,7 @@ final class CurrentExchange {
 
     /// Adds content after its framing. The pieces of a stream are added when they arrive.
     func add(_ content: OutgoingContent) throws(HTTPError) {
+        if case .none = content { return }
         guard let count = writer.add(content) else { return }
         try encode { codec, output throws(HTTPError) in try codec.sendContent(count, into: &output) }
     }

@@ -195,8 +195,10 @@ extension HTTP1Connection {
 
     /// Stores bytes that were read and cannot be handled now; `continueReading` handles them later.
     private func storeUnhandledInput(_ bytes: Span<UInt8>) {
-        guard machine.state != .closed, !bytes.isEmpty else { return }
-        current?.reader.store(bytes)
+        guard machine.state != .closed, !bytes.isEmpty, let current else { return }
+        var stored = current.reader.takeStored()
+        stored.append(bytes, bytes.indices)
+        current.reader.store(&stored)
     }
 
     /// Closes an idle connection on which bytes have arrived: they belong to no exchange.
@@ -224,7 +226,7 @@ extension HTTP1Connection {
         _ = machine.handle(.headReceived)  // needs no action
         if case .exchanging(.sending, _) = machine.state, exchange.options.stopsSendingWhenAnswered {
             // The machine then never receives `.requestSent`, so it closes the connection at the end of the response.
-            current.writer.stop()
+            current.hasStoppedSending = true
             // Stops the write time-out, as if the source had no content.
             current.deadlines.handle(.sourceDry, at: loop.now)
         }

@@ -10,7 +10,7 @@ extension HTTP1Connection {
         switch machine.state {
         // While content waits for `100 Continue`, the head is still to be sent.
         case .exchanging(.sending, _), .exchanging(.awaitingContinue, _):
-            !(current?.writer.hasStopped ?? false)
+            !(current?.hasStoppedSending ?? false)
         case .exchanging(.sent, _), .idle, .skipping, .draining, .closed: false
         case .upgraded: true
         }
@@ -95,7 +95,7 @@ extension HTTP1Connection {
     /// sent now.
     private func writeNext() throws(TransportError) -> Bool {
         guard let current else { return false }
-        switch current.writer.next {
+        switch current.writer.next() {
         case .framing: return try sendFraming(of: current)
         case .bytes(let bytes, let from): return try sendPiece(bytes.span, from: from, of: current)
         case .region(let region, let from):
@@ -111,7 +111,7 @@ extension HTTP1Connection {
             requestPiece(from: source)
             return true
         case .nothing: return false
-        case .end: return try endRequest(of: current)
+        case .end(let isFramed): return try endRequest(of: current, isFramed: isFramed)
         }
     }
 
@@ -273,13 +273,13 @@ extension HTTP1Connection {
 
     /// Ends the request, all of whose content has been passed to the channel. Returns true if the end needs framing, which the
     /// caller sends next.
-    private func endRequest(of current: CurrentExchange) throws(TransportError) -> Bool {
+    private func endRequest(of current: CurrentExchange, isFramed: Bool) throws(TransportError) -> Bool {
         guard case .exchanging(.sending, _) = machine.state else {
             // While the content waits for `100 Continue`, the peer is not slow to accept it.
             current.deadlines.handle(.sourceDry, at: loop.now)
             return false
         }
-        if current.writer.needsEnd {
+        if !isFramed {
             do throws(HTTPError) { try current.addEnd() } catch {
                 throw .http(host: route.host, port: route.port, error)
             }

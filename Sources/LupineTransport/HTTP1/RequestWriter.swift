@@ -21,8 +21,8 @@ struct RequestWriter {
         case stream(any ContentSource)
         /// Nothing: the source has been asked for a piece and has not answered.
         case nothing
-        /// Nothing: all content has been sent.
-        case end
+        /// Nothing: all content has been sent. `isFramed` says whether the end of the request is in the output already.
+        case end(isFramed: Bool)
     }
 
     /// The framing and content that are being sent.
@@ -32,11 +32,9 @@ struct RequestWriter {
     /// The announced length of content that a source supplies; nil if it is unknown.
     private var sourceLength: Int64?
     /// Whether the codec has not been asked for the framing of the request's end.
-    private(set) var needsEnd = false
+    private var needsEnd = false
     /// Whether the kernel has accepted a byte of the request.
     private(set) var hasBegun = false
-    /// Whether the response arrived before all content was sent, and no more of the content is sent.
-    private(set) var hasStopped = false
 
     /// The bytes that are sent before content, of which those before the index `outputStart` have been sent.
     var output: [UInt8] { feed.output }
@@ -62,7 +60,6 @@ struct RequestWriter {
         self.rate = rate
         sourceLength = nil
         hasBegun = false
-        hasStopped = false
     }
 
     /// Moves the output out, so that the codec can append to it. The caller puts it back.
@@ -110,9 +107,6 @@ struct RequestWriter {
     /// Adds bytes of the protocol after an upgrade.
     mutating func add(upgraded bytes: [UInt8]) { feed.append(bytes) }
 
-    /// Sends no more content of the request, because the response has arrived.
-    mutating func stop() { hasStopped = true }
-
     /// Drops what waits to be sent, and the limit. Keeps a small buffer for the next head.
     mutating func clear() {
         feed.clear()
@@ -121,10 +115,10 @@ struct RequestWriter {
 
     // MARK: sending
 
-    /// The next step.
-    var next: Step {
+    /// Returns the next step. It mutates nothing: if it were not `mutating`, the owner would copy the writer to call it.
+    mutating func next() -> Step {
         switch feed.state {
-        case .done: feed.hasOutput ? .framing : .end
+        case .done: feed.hasOutput ? .framing : .end(isFramed: !needsEnd)
         case .bytes(let bytes, let from), .piece(let bytes, let from, _): .bytes(bytes, from: from)
         case .region(let region, let from): .region(region, from: from)
         case .file(let file, let offset, let remaining):

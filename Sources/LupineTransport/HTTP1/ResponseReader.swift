@@ -64,8 +64,8 @@ struct ResponseReader {
     /// Records in the rate limit that bytes were read.
     mutating func spend(_ count: Int, at now: Instant) { rate?.spend(count, at: now) }
 
-    /// Stores bytes that were read and cannot be handled now.
-    mutating func store(_ bytes: Span<UInt8>) { unhandledInput.append(bytes, bytes.indices) }
+    /// Stores bytes that were read and cannot be handled now. `takeStored` has returned what was stored before.
+    mutating func store(_ bytes: inout [UInt8]) { swap(&bytes, &unhandledInput) }
 
     /// Returns the stored bytes. None are stored afterwards, so that those which still cannot be handled are stored again.
     mutating func takeStored() -> [UInt8] {

@@ -292,8 +292,11 @@ package final class EventLoop: Sendable {
 
     /// Keeps an object for a later call of `takeSpare`, unless there are enough. The object must hold nothing of its last use.
     func keepSpare(_ object: AnyObject) {
-        let core = core.value
-        if core.spares.count < Self.spareLimit { core.spares.append(object) }
+        Self.keep(object, in: &core.value.spares)
+    }
+
+    private static func keep(_ object: AnyObject, in spares: inout [AnyObject]) {
+        if spares.count < spareLimit { spares.append(object) }
     }
 
     /// How many spare objects the loop keeps: as many as exchanges commonly run on it at the same time.
