@@ -39,6 +39,13 @@ package struct ClientCodec {
         parser = HeadParser(.response, limits: limits, leniency: leniency)
     }
 
+    /// Replaces the limits and tolerances, between two exchanges: the codec then continues on another connection, of which it is
+    /// as good as new. It keeps memory that the parser has allocated.
+    package mutating func configure(limits: ParserLimits, leniency: Leniency) {
+        precondition(maySendRequest, "another connection before the exchange is over")
+        parser.configure(limits: limits, leniency: leniency)
+    }
+
     // MARK: Sending a request
 
     // The next two properties store copies of what `states` says. Computed properties would be slower: to read one, the owner

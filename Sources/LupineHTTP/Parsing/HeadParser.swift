@@ -30,9 +30,9 @@ package struct HeadParser {
     }
 
     private let kind: Kind
-    private let leniency: Leniency
+    private var leniency: Leniency
     /// The limits on the head.
-    let limits: ParserLimits
+    private(set) var limits: ParserLimits
 
     /// The octets received so far of a head that arrives in pieces; empty if the head arrives whole.
     private var storedOctets: [UInt8] = []
@@ -78,6 +78,12 @@ package struct HeadParser {
     /// A parser for successive heads of one kind.
     package init(_ kind: Kind, limits: ParserLimits, leniency: Leniency) {
         self.kind = kind
+        self.limits = limits.clamped
+        self.leniency = leniency
+    }
+
+    /// Replaces the limits and tolerances, between two heads.
+    mutating func configure(limits: ParserLimits, leniency: Leniency) {
         self.limits = limits.clamped
         self.leniency = leniency
     }

@@ -112,6 +112,16 @@ struct ByteChannel: ~Copyable {
         }
     }
 
+    /// Reads into the beginning of `buffer`, and says whether there may be more to read: see `receive` and `mayHoldMore`.
+    func receiveAvailable(
+        into buffer: inout MutableSpan<UInt8>
+    ) throws(ChannelFailure) -> (outcome: ReadOutcome, mayHoldMore: Bool) {
+        let capacity = buffer.count
+        let outcome = try receive(into: &buffer)
+        guard case .bytes(let count) = outcome else { return (outcome, false) }
+        return (outcome, mayHoldMore(after: count, of: capacity))
+    }
+
     /// Has the kernel move up to `count` received bytes into a pipe. Throws `canceled` unless the channel is transparent.
     func fill(_ pipe: borrowing SplicePipe, count: Int) throws(Errno) -> ReadOutcome {
         switch link {

@@ -25,25 +25,29 @@ class Carrier {
     final var mayWrite = true
     /// Whether the poller has reported that the peer has closed its end.
     final var peerIsClosing = false
+    /// The result of the dial, whose times the first exchange reports; nil once the connection has carried an exchange, so that
+    /// an idle connection does not hold it.
+    private final var dialed: DialedChannel?
     /// Whether the connection has carried an exchange.
-    final var wasUsed = false
+    final var wasUsed: Bool { dialed == nil }
     /// When the keep-alive probes start at the latest; nil once they have started. A connection that carries one short exchange
     /// and closes never starts them.
     final private(set) var keepAliveProbesStart: Instant?
 
     /// Creates a connection over an established channel. The subclass takes over the registration.
     init(
-        _ channel: consuming ByteChannel, _ registration: Registration, _ id: ConnectionID,
-        route: ConnectionRoute, mayRead: Bool, pool: ConnectionPool, loop: EventLoop
+        _ channel: consuming ByteChannel, _ dialed: DialedChannel, _ id: ConnectionID,
+        pool: ConnectionPool, loop: EventLoop
     ) {
         self.channel = consume channel
-        self.registration = registration
+        self.dialed = dialed
+        registration = dialed.registration
         self.id = id
-        self.route = route
-        self.mayRead = mayRead
+        route = dialed.route
+        mayRead = dialed.mayRead
         self.pool = pool
         self.loop = loop
-        if let probes = route.probes { keepAliveProbesStart = loop.now + probes.latestStart }
+        if let probes = dialed.route.probes { keepAliveProbesStart = loop.now + probes.latestStart }
     }
 
     // MARK: for the pool
@@ -100,7 +104,7 @@ class Carrier {
     final func initialMetrics(of exchange: Exchange) -> ExchangeMetrics {
         var metrics = ExchangeMetrics(fetchStart: exchange.createdAt)
         metrics.isReused = wasUsed
-        metrics.dial = wasUsed ? nil : route.dial
+        metrics.dial = dialed?.times
         metrics.localAddress = route.localAddress
         metrics.remoteAddress = route.remoteAddress
         metrics.usedProxy = route.usesProxy
@@ -108,6 +112,9 @@ class Carrier {
         metrics.wasReplayed = exchange.wasReplayed
         return metrics
     }
+
+    /// Records that the connection carries an exchange, which has the initial metrics.
+    final func recordUse() { if dialed != nil { dialed = nil } }
 
     /// Ends an exchange with `error` before any byte of it has been sent. A separate loop job returns the connection to the pool:
     /// the pool may run the next exchange on it at once, and a long queue of refused exchanges would overflow the stack.

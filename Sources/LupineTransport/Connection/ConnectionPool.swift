@@ -49,6 +49,10 @@ package final class ConnectionPool: Sendable {
         alarm = group.loops.first.map { LoopBound(sending: PoolAlarm(), to: $0) }
     }
 
+    /// The limits of a response's head and framing.
+    var parserLimits: ParserLimits { configuration.parserLimits }
+    /// The deviations from the syntax that are accepted in a response's head.
+    var leniency: Leniency { configuration.leniency }
     /// The number of connections opened so far.
     package var connectionsOpened: Int { state.withLock { $0.connectionsOpened } }
     /// The number of open connections, dials included.
@@ -251,9 +255,7 @@ package final class ConnectionPool: Sendable {
             return HTTP2Connection(
                 channel, dialed, id, limits: configuration.parserLimits, pool: self, loop: loop)
         }
-        return HTTP1Connection(
-            channel, dialed.registration, id, route: dialed.route, mayRead: dialed.mayRead,
-            limits: configuration.parserLimits, leniency: configuration.leniency, pool: self, loop: loop)
+        return HTTP1Connection(channel, dialed, id, pool: self, loop: loop)
     }
 
     /// Called once for each dial that has ended without a connection.

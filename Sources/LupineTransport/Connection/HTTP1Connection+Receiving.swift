@@ -2,7 +2,7 @@
 
 import LupineHTTP
 
-/// Receiving: passes bytes from the channel through the codec to the exchange's sink, as fast as the sink accepts them.
+/// Receiving: passes bytes from the channel through the reader to the exchange's sink, as fast as the sink accepts them.
 extension HTTP1Connection {
     /// Reads and handles as much as is available and the consumer accepts.
     func read() {
@@ -18,7 +18,7 @@ extension HTTP1Connection {
                 yieldReading()
                 return reportInputExhausted()
             }
-            switch splice {
+            switch current?.reader.splice {
             // The kernel moves the content through a pipe into the file.
             case let splice? where splice.usesPipe:
                 guard moveContent(with: splice) else { return }
@@ -42,10 +42,11 @@ extension HTTP1Connection {
             return false
         }
         let outcome: ReadOutcome
+        let mayHoldMore: Bool
         do throws(ChannelFailure) {
             var whole = buffer.mutableSpan
             var space = whole._mutatingExtracting(first: limit)
-            outcome = try channel.receive(into: &space)
+            (outcome, mayHoldMore) = try channel.receiveAvailable(into: &space)
         } catch {
             mayRead = false
             failReading(error)
@@ -62,7 +63,7 @@ extension HTTP1Connection {
         case .bytes(let count):
             // A read that does not fill the buffer has emptied a plain socket. While the peer is closing, `mayRead` stays true:
             // the next read gets the end of the stream.
-            if !peerIsClosing, !channel.mayHoldMore(after: count, of: limit) { mayRead = false }
+            if !peerIsClosing, !mayHoldMore { mayRead = false }
             recordReceived(count)
             handleInput(buffer.span.extracting(first: count))
         }
@@ -73,13 +74,16 @@ extension HTTP1Connection {
     var wantsToRead: Bool {
         switch machine.state {
         case .exchanging(_, .paused), .closed: false
-        case .exchanging: unhandledInput.isEmpty && !isSuspended
-        case .idle, .skipping, .draining: unhandledInput.isEmpty
+        case .exchanging: hasHandledAll && !isSuspended
+        case .idle, .skipping, .draining: hasHandledAll
         case .upgraded: upgrade?.acceptsBytes ?? false
         }
     }
 
-    /// Whether the codec may be asked for more events of a response.
+    /// Whether all bytes that were read have been handled.
+    private var hasHandledAll: Bool { current?.reader.hasHandledAll ?? true }
+
+    /// Whether the reader may be asked for more events of a response.
     var mayDecode: Bool {
         switch machine.state {
         case .exchanging(_, .receiving), .skipping, .draining: true
@@ -107,27 +111,25 @@ extension HTTP1Connection {
 
     /// Returns how many bytes the rate limit allows to read now, at most `capacity`. If the limit allows none, sets a timer and
     /// returns nil.
-    func readAllowance(_ capacity: Int) -> Int? {
-        guard var rate = current?.receiveRate else { return capacity }
-        let allowance = rate.allowance(at: loop.now)
-        let resumeTime = rate.ready(for: min(capacity, rate.burst), at: loop.now)
-        current?.receiveRate = rate
-        guard allowance > 0 else {
-            pace(until: resumeTime)
+    private func readAllowance(_ capacity: Int) -> Int? {
+        guard let current, current.reader.isLimited else { return capacity }
+        switch current.reader.allowance(capacity, at: loop.now) {
+        case .bytes(let count): return count
+        case .wait(let instant):
+            pace(until: instant)
             return nil
         }
-        return min(capacity, allowance)
     }
 
     /// Records received bytes in the rate limit, the metrics and the deadlines of the exchange.
-    func recordReceived(_ count: Int) {
-        guard current != nil else { return }
-        current?.receiveRate?.spend(count, at: loop.now)
-        if current?.metrics.responseStart == nil { current?.metrics.responseStart = loop.now }
-        current?.deadlines.handle(.received, at: loop.now)
+    private func recordReceived(_ count: Int) {
+        guard let current, current.exchange != nil else { return }
+        if current.reader.isLimited { current.reader.spend(count, at: loop.now) }
+        if current.metrics.responseStart == nil { current.metrics.responseStart = loop.now }
+        current.deadlines.handle(.received, at: loop.now)
     }
 
-    /// Passes received bytes to the codec and handles its events, until it needs more input or the consumer pauses.
+    /// Passes received bytes to the reader and handles its events, until it needs more input or the consumer pauses.
     func handleInput(_ bytes: Span<UInt8>) {
         if machine.state == .upgraded { return handleUpgraded(bytes) }
         var start = 0
@@ -136,7 +138,8 @@ extension HTTP1Connection {
             let consumed: Int
             let remaining = bytes.extracting(droppingFirst: start)
             do throws(HTTPError) {
-                (event, consumed) = try codec.next(remaining)
+                guard let result = try current?.nextEvent(remaining) else { return refuseInput(remaining) }
+                (event, consumed) = result
             } catch {
                 // The content before the error is stored first; if that fails, the exchange has ended with the write error.
                 finishSplice()
@@ -148,20 +151,17 @@ extension HTTP1Connection {
             start += consumed
             switch event {
             case .needMore:
-                if case .exchanging(_, .awaitingHead) = machine.state { current?.headOctets += consumed }
                 guard writeGathered() else { return }
                 armDeadline()
                 // If more may be readable, the loop in `read` calls `reportInputExhausted`.
                 if !mayRead { reportInputExhausted() }
                 return
             case .interim(let head):
-                current?.headOctets += consumed
                 current?.deadlines.handle(.interim, at: loop.now)
-                current?.exchange.sink.receivedInterim(head)
+                current?.exchange?.sink.receivedInterim(head)
                 if head.status.code == 100 { releaseContent() }
-            case .head(let head, let framing, let keepAlive):
-                current?.headOctets += consumed
-                guard receivedHead(head, framing, keepAlive) else { return }
+            case .head(let head, let framing, let keepsAlive):
+                guard receivedHead(head, framing, keepsAlive) else { return }
             case .content(let range):
                 let isLast = range.upperBound == remaining.count
                 guard receivedContent(remaining.extracting(range), isLast: isLast) else {
@@ -185,7 +185,7 @@ extension HTTP1Connection {
     /// Tells the sink that no more input is available for now, so that it may deliver what it has buffered.
     private func reportInputExhausted() {
         guard case .exchanging(_, .receiving) = machine.state, !isSuspended else { return }
-        switch current?.exchange.sink.inputExhausted() {
+        switch current?.exchange?.sink.inputExhausted() {
         case .more, nil: break
         case .pause: pause()
         // The result is not needed: no bytes of this read wait to be handled.
@@ -194,27 +194,29 @@ extension HTTP1Connection {
     }
 
     /// Stores bytes that were read and cannot be handled now; `continueReading` handles them later.
-    func storeUnhandledInput(_ bytes: Span<UInt8>) {
+    private func storeUnhandledInput(_ bytes: Span<UInt8>) {
+        guard machine.state != .closed, !bytes.isEmpty, let current else { return }
+        var stored = current.reader.takeStored()
+        stored.append(bytes, bytes.indices)
+        current.reader.store(&stored)
+    }
+
+    /// Closes an idle connection on which bytes have arrived: they belong to no exchange.
+    private func refuseInput(_ bytes: Span<UInt8>) {
         guard machine.state != .closed, !bytes.isEmpty else { return }
-        unhandledInput.append(bytes, bytes.indices)
+        connectionLost(.http(host: route.host, port: route.port, .unexpectedBytes(octet: bytes[0])))
     }
 
     /// Delivers the final head to the sink and follows the sink's plan for the content. Returns false if the connection has
     /// closed, so that the remaining bytes are dropped.
-    func receivedHead(_ head: ResponseHead, _ framing: BodyFraming, _ keepAlive: Bool) -> Bool {
-        guard let exchange = current?.exchange else { return false }
-        let headOctets = current?.headOctets ?? 0
-        current?.metrics.version = head.version
-        current?.metrics.responseHeadBytes = headOctets
-        current?.bodyFraming = framing
-        if let observation = exchange.observation, let metrics = current?.metrics {
-            observation.reportHead(head, metrics, at: loop.now)
-        }
-        cancelContinueTimer()
-        responseKeepsAlive = keepAlive
-        if keepAlive, let hint = head.fields.withFirstValue(of: .keepAlive, { KeepAlive(fieldValue: $0) }) {
-            keepAliveHint = hint
-        }
+    private func receivedHead(_ head: ResponseHead, _ framing: BodyFraming, _ keepsAlive: Bool) -> Bool {
+        guard let current, let exchange = current.exchange else { return false }
+        let hint = keepsAlive ? head.fields.withFirstValue(of: .keepAlive) { KeepAlive(fieldValue: $0) } : nil
+        current.reader.recordHead(framing, keepsAlive: keepsAlive, hint ?? KeepAlive())
+        current.metrics.version = head.version
+        current.metrics.responseHeadBytes = current.reader.headOctets
+        exchange.observation?.reportHead(head, current.metrics, at: loop.now)
+        current.cancelContinueTimer(on: loop)
         if framing == .handover {
             // The plan that the sink returns has no use: the bytes that follow the head are not content, they belong to the
             // upgrade handler.
@@ -224,16 +226,15 @@ extension HTTP1Connection {
         _ = machine.handle(.headReceived)  // needs no action
         if case .exchanging(.sending, _) = machine.state, exchange.options.stopsSendingWhenAnswered {
             // The machine then never receives `.requestSent`, so it closes the connection at the end of the response.
-            current?.hasStoppedSending = true
+            current.hasStoppedSending = true
             // Stops the write time-out, as if the source had no content.
-            current?.deadlines.handle(.sourceDry, at: loop.now)
+            current.deadlines.handle(.sourceDry, at: loop.now)
         }
-        if case .length(let length) = framing { current?.contentRemaining = length }
         switch exchange.sink.receivedHead(head, framing: framing) {
         case .deliver: break
         case .pause: pause()
         case .skip: return endDelivery()
-        case .splice(let target): beginSplice(target, framing)
+        case .splice(let target): beginSplice(target)
         }
         return true
     }
@@ -244,19 +245,18 @@ extension HTTP1Connection {
     /// - Parameters:
     ///   - bytes: The content.
     ///   - isLast: Whether no more input is available after it.
-    func receivedContent(_ bytes: Span<UInt8>, isLast: Bool) -> Bool {
+    private func receivedContent(_ bytes: Span<UInt8>, isLast: Bool) -> Bool {
         current?.metrics.responseContentBytes += Int64(bytes.count)
-        reduceContentRemaining(bytes.count)
+        current?.reader.recordContent(bytes.count)
         if isDraining {
-            drainBudget -= bytes.count
-            guard drainBudget >= 0 else {
-                perform(machine.handle(.drainLimitExceeded), .success(Fields()))
-                return false
-            }
-            return true
+            if current?.reader.discard(bytes.count) ?? false { return true }
+            perform(machine.handle(.drainLimitExceeded), .success(Fields()))
+            return false
         }
         guard let exchange = current?.exchange else { return false }
-        guard let splice else { return apply(exchange.sink.receivedContent(bytes), of: exchange) }
+        guard let splice = current?.reader.splice else {
+            return apply(exchange.sink.receivedContent(bytes), of: exchange)
+        }
         do throws(TransportError) {
             guard let written = try splice.gatherOrWrite(bytes, isLast: isLast) else { return true }
             return apply(exchange.sink.spliced(written), of: exchange)
@@ -269,7 +269,7 @@ extension HTTP1Connection {
     /// Writes gathered content to the file of a splice. Returns false when the consumer accepts no more now, or when writing
     /// failed.
     private func writeGathered() -> Bool {
-        guard let splice, let exchange = current?.exchange else { return true }
+        guard let splice = current?.reader.splice, let exchange = current?.exchange else { return true }
         do throws(TransportError) {
             guard let written = try splice.writeGathered() else { return true }
             return apply(exchange.sink.spliced(written), of: exchange)
@@ -282,7 +282,7 @@ extension HTTP1Connection {
     /// Writes gathered content to the file at the end of the response. The sink's demand is ignored, because no more content
     /// follows.
     private func finishSplice() {
-        guard let splice, let exchange = current?.exchange else { return }
+        guard let splice = current?.reader.splice, let exchange = current?.exchange else { return }
         do throws(TransportError) {
             if let written = try splice.writeGathered() { _ = exchange.sink.spliced(written) }
         } catch { fail(error) }
@@ -301,12 +301,6 @@ extension HTTP1Connection {
         }
     }
 
-    /// Subtracts received octets from the remaining length of the content, if that is known.
-    func reduceContentRemaining(_ count: Int) {
-        guard let remaining = current?.contentRemaining else { return }
-        current?.contentRemaining = remaining - Int64(count)
-    }
-
     /// Stops reading until the sink resumes the exchange.
     func pause() {
         guard case .exchanging(_, .receiving) = machine.state else { return }
@@ -319,35 +313,23 @@ extension HTTP1Connection {
     /// have been handled: often the response is complete by then, and the next request can reuse the connection.
     func endDelivery() -> Bool {
         guard case .exchanging(_, .receiving) = machine.state else { return false }
-        let framing = current?.bodyFraming
-        let remaining = current?.contentRemaining
-        let isShort: Bool =
-            switch framing {
-            // `BodyFraming.none`: the response has no content. A plain `.none` would match the optional's `nil`.
-            case .some(.none): true
-            case .length: (remaining ?? .max) <= Int64(Self.drainLimit)
-            // The length is unknown; `drainBudget` limits it.
-            case .chunked: true
-            case .untilClose, .handover, nil: false
-            }
-        drainBudget = Self.drainLimit
-        let isWorthReading = isShort && responseKeepsAlive
+        let isWorthReading = current?.reader.skipRemainder() ?? false
         perform(machine.handle(.enough(remainder: isWorthReading ? .short : .long)), .success(Fields()))
         guard isDraining else { return false }
-        splice = nil
+        current?.reader.splice = nil
         // When the timer fires, `drainTimeEnded` ends the exchange, and waits for the remainder for another `drainTimeout`.
         let exchangeEnd = loop.now + Self.exchangeEndDelay
-        drainTimer = loop.schedule(at: exchangeEnd, self, tag: TimerTag.drain.rawValue)
+        current?.drainTimer = loop.schedule(at: exchangeEnd, self, tag: TimerTag.drain.rawValue)
         return true
     }
 
-    /// Called when the codec has read the whole response; `leftOver` bytes were read after it.
-    func responseEnded(_ trailers: Fields, leftOver: Int) {
+    /// Called when the reader has found the end of the response; `leftOver` bytes were read after it.
+    private func responseEnded(_ trailers: Fields, leftOver: Int) {
         // Bytes after a response belong to no request. A peer that sends them gets no further request on this connection.
         // A connection on which the exchange's own client certificate was presented carries no other exchange (U-11.20).
         let mayServeOthers = route.tls?.isBoundToExchange != true
-        // `maySendRequest` is false if the request is incomplete, or if one side has announced the end of the connection.
-        let reusable = leftOver == 0 && codec.maySendRequest && !peerIsClosing && mayServeOthers
+        // `allowsAnother` is false if the request is incomplete, or if one side has announced the end of the connection.
+        let reusable = leftOver == 0 && !peerIsClosing && mayServeOthers && (current?.allowsAnother ?? false)
         perform(machine.handle(.responseEnded(reusable: reusable)), .success(trailers))
     }
 
@@ -363,8 +345,8 @@ extension HTTP1Connection {
         peerIsClosing = true
         if machine.state == .upgraded { return upgradedPeerClosed(writeFailure ?? truncated) }
         do throws(HTTPError) {
-            let event = try codec.peerClosed()
-            if case .end(let trailers) = event {
+            // An idle connection has no reader, and expects no response.
+            if case .end(let trailers) = try current?.peerClosed() {
                 if let truncated { return connectionLost(truncated) }
                 perform(machine.handle(.responseEnded(reusable: false)), .success(trailers))
                 return
@@ -374,7 +356,63 @@ extension HTTP1Connection {
             if current?.metrics.responseStart == nil, let writeFailure { return connectionLost(writeFailure) }
             return connectionLost(.http(host: route.host, port: route.port, error))
         }
-        // The codec expected no response: the connection was idle, or its response had ended.
+        // No response was expected: the connection was idle, or its response had ended.
         connectionLost(.http(host: route.host, port: route.port, .truncated(.beforeHead)))
+    }
+
+    // MARK: splicing
+
+    /// Writes all content that follows into a file: through a pipe in the kernel if the framing, the channel and the rate limit
+    /// allow it, and through memory otherwise.
+    func beginSplice(_ target: FileTarget) {
+        guard let current else { return }
+        let usesPipe: Bool =
+            switch current.reader.framing {
+            case .length, .untilClose: channel.isTransparent && !current.reader.isLimited
+            case .none, .chunked, .handover: false
+            }
+        current.reader.splice = SpliceTransfer(target, usesPipe: usesPipe)
+    }
+
+    /// Moves content from the socket to the file without reading it into memory. Returns false when the caller must stop reading.
+    /// Returns true also if no pipe could be created: the caller then reads into memory.
+    private func moveContent(with splice: SpliceTransfer) -> Bool {
+        guard let exchange = current?.exchange else { return false }
+        let limit = current?.reader.contentRemaining ?? Int64(Int.max)
+        let outcome: SpliceTransfer.MoveResult
+        do throws(TransportError) {
+            outcome = try splice.move(from: channel, limit: limit, host: route.host, port: route.port)
+        } catch {
+            fail(error)
+            return false
+        }
+        switch outcome {
+        case .moved(let count):
+            current?.metrics.responseContentBytes += Int64(count)
+            recordReceived(count)
+            current?.recordMoved(count)
+            let isComplete = current?.reader.contentRemaining == 0
+            if isComplete { current?.reader.splice = nil }
+            switch exchange.sink.spliced(count) {
+            case .more: break
+            // The sink may have cancelled the exchange.
+            case .pause: if current?.exchange === exchange { pause() }
+            case .enough: _ = endDelivery()
+            }
+            // Lets the reader report the end of the response. If the exchange is paused or suspended, `continueReading` does that
+            // later.
+            if isComplete, mayDecode, !isSuspended { handleInput([UInt8]().span) }
+            return machine.state != .closed
+        case .withoutPipe: return true
+        case .wouldBlock:
+            mayRead = false
+            armDeadline()
+            return false
+        case .end:
+            mayRead = false
+            current?.reader.splice = nil
+            peerClosed()
+            return false
+        }
     }
 }

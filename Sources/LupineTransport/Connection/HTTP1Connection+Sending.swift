@@ -2,7 +2,7 @@
 
 import LupineHTTP
 
-/// Sending: moves framing and content from the feed into the channel, as fast as the kernel, the rate limit and the content
+/// Sending: moves framing and content from the writer into the channel, as fast as the kernel, the rate limit and the content
 /// source allow.
 extension HTTP1Connection {
     /// Whether the request, or the protocol after an upgrade, may still send bytes.
@@ -60,7 +60,7 @@ extension HTTP1Connection {
             return false
         }
         // After an upgrade, the handler may wait for the call of `drained`.
-        if current == nil { notifyIfDrained() }
+        if current?.exchange == nil { notifyIfDrained() }
         return true
     }
 
@@ -73,7 +73,7 @@ extension HTTP1Connection {
         default: return fail(error)
         }
         writeFailure = error
-        if machine.state == .upgraded { feed.clear() }
+        if machine.state == .upgraded { current?.writer.clear() }
         // Forces a read: the poller reports readable input only once, and may have done so already.
         mayRead = true
         // This runs in a separate loop job: received bytes may be in the middle of being handled.
@@ -93,103 +93,94 @@ extension HTTP1Connection {
 
     /// Sends the next framing or content of the request, as far as one system call allows; returns false when nothing can be
     /// sent now.
-    func writeNext() throws(TransportError) -> Bool {
-        switch feed.state {
-        case .done:
-            guard feed.hasOutput else { return try endRequest() }
-            return try sendFraming()
-        case .bytes(let bytes, let from), .piece(let bytes, let from, _):
-            return try sendPiece(bytes.span, from: from)
+    private func writeNext() throws(TransportError) -> Bool {
+        guard let current else { return false }
+        switch current.writer.next() {
+        case .framing: return try sendFraming(of: current)
+        case .bytes(let bytes, let from): return try sendPiece(bytes.span, from: from, of: current)
         case .region(let region, let from):
-            return try region.withOctets { bytes throws(TransportError) in try sendPiece(bytes, from: from) }
-        case .file(let file, let offset, let remaining):
-            if feed.hasOutput { return try sendFraming() }
-            return try sendFile(file, offset: offset, remaining: remaining)
-        case .stream(let source):
-            if feed.hasOutput { guard try sendFraming() else { return false } }
-            if case .stream(_, let length?) = current?.exchange.content, feed.contentOctetsSent >= length {
-                // All announced content has been sent, so the source is not asked for its end: the peer may respond already.
-                feed.state = .done
-                return true
+            return try region.withOctets { bytes throws(TransportError) in
+                try sendPiece(bytes, from: from, of: current)
             }
-            feed.state = .awaiting(source)
-            current?.deadlines.handle(.sourceDry, at: loop.now)
+        case .file(let file, let offset, let remaining):
+            return try sendFile(file, offset: offset, remaining: remaining, of: current)
+        case .stream(let source):
+            if current.writer.hasOutput { guard try sendFraming(of: current) else { return false } }
+            guard current.writer.ask(source) else { return true }
+            current.deadlines.handle(.sourceDry, at: loop.now)
             requestPiece(from: source)
             return true
-        case .awaiting:
-            return feed.hasOutput ? try sendFraming() : false
+        case .nothing: return false
+        case .end(let isFramed): return try endRequest(of: current, isFramed: isFramed)
+        }
+    }
+
+    /// Returns how many of `count` octets of content the rate limit allows to send now. If the limit allows none, sets a timer and
+    /// returns nil.
+    private func sendAllowance(_ count: Int, of current: CurrentExchange) -> Int? {
+        guard current.writer.isLimited else { return count }
+        switch current.writer.allowance(count, at: loop.now) {
+        case .bytes(let allowed): return allowed
+        case .wait(let instant):
+            pace(until: instant)
+            return nil
         }
     }
 
     /// Sends content from memory, with the framing before it, as far as the rate limit allows; returns false when nothing more
     /// can be sent now.
-    func sendPiece(_ bytes: Span<UInt8>, from: Int) throws(TransportError) -> Bool {
-        var end = bytes.count
-        if var rate = current?.sendRate {
-            let allowance = rate.allowance(at: loop.now)
-            let resumeTime = rate.ready(for: min(end - from, rate.burst), at: loop.now)
-            current?.sendRate = rate
-            guard allowance > 0 else {
-                pace(until: resumeTime)
-                return false
-            }
-            end = min(end, from + allowance)
-        }
-        return try send(bytes.extracting(from..<end))
+    private func sendPiece(
+        _ bytes: Span<UInt8>, from: Int, of current: CurrentExchange
+    ) throws(TransportError) -> Bool {
+        guard let count = sendAllowance(bytes.count - from, of: current) else { return false }
+        return try send(bytes.extracting(from..<(from + count)), of: current)
     }
 
     /// Sends waiting framing and `content`; returns false when the kernel accepts no more.
-    func send(_ content: Span<UInt8>) throws(TransportError) -> Bool {
-        guard feed.hasOutput || !content.isEmpty else { return false }
+    private func send(_ content: Span<UInt8>, of current: CurrentExchange) throws(TransportError) -> Bool {
+        guard current.writer.hasOutput || !content.isEmpty else { return false }
         let outcome: WriteOutcome
         do throws(ChannelFailure) {
-            outcome = try channel.send(feed.output, from: feed.outputStart, content)
+            outcome = try channel.send(current.writer.output, from: current.writer.outputStart, content)
         } catch { throw error.transportError(host: route.host, port: route.port) }
         guard case .bytes(let count) = outcome else {
             mayWrite = false
             return false
         }
-        let contentBefore = feed.contentOctetsSent
-        feed.advance(count)
-        recordWritten(content: feed.contentOctetsSent - contentBefore)
+        recordWritten(content: current.writer.recordSent(count), of: current)
         return true
     }
 
     /// Sends waiting framing; returns false when the kernel accepts no more.
-    private func sendFraming() throws(TransportError) -> Bool { try send([UInt8]().span) }
+    private func sendFraming(of current: CurrentExchange) throws(TransportError) -> Bool {
+        try send([UInt8]().span, of: current)
+    }
 
     /// Records that the kernel has accepted bytes, of which `content` were content.
-    func recordWritten(content: Int64) {
+    private func recordWritten(content: Int, of current: CurrentExchange) {
         // After an upgrade there is no exchange whose metrics or deadlines would change.
-        guard current != nil else {
+        guard let exchange = current.exchange else {
             notifyIfDrained()
             return
         }
-        current?.requestBegan = true
-        current?.deadlines.handle(.wrote, at: loop.now)
+        current.deadlines.handle(.wrote, at: loop.now)
         guard content > 0 else { return }
-        current?.sendRate?.spend(Int(content), at: loop.now)
-        current?.metrics.requestContentBytes = feed.contentOctetsSent
-        current?.exchange.sink.sentContent(feed.contentOctetsSent)
+        if current.writer.isLimited { current.writer.spend(content, at: loop.now) }
+        let contentOctetsSent = current.writer.contentOctetsSent
+        current.metrics.requestContentBytes = contentOctetsSent
+        exchange.sink.sentContent(contentOctetsSent)
     }
 
     /// Sends a slice of a file with `sendfile(2)`, or through memory where that is impossible or slower. Returns false when
     /// nothing more can be sent now.
-    func sendFile(_ file: FileSource, offset: Int64, remaining: Int64) throws(TransportError) -> Bool {
+    private func sendFile(
+        _ file: FileSource, offset: Int64, remaining: Int64, of current: CurrentExchange
+    ) throws(TransportError) -> Bool {
         guard channel.isTransparent, !route.isSameHost else {
-            return try sendFileThroughMemory(file, offset: offset, remaining: remaining)
+            return try sendFileThroughMemory(file, offset: offset, remaining: remaining, of: current)
         }
-        var limit = Int(clamping: min(remaining, Self.fileOctetsPerCall))
-        if var rate = current?.sendRate {
-            let allowance = rate.allowance(at: loop.now)
-            let resumeTime = rate.ready(for: min(limit, rate.burst), at: loop.now)
-            current?.sendRate = rate
-            guard allowance > 0 else {
-                pace(until: resumeTime)
-                return false
-            }
-            limit = min(limit, allowance)
-        }
+        let wanted = Int(clamping: min(remaining, Self.fileOctetsPerCall))
+        guard let limit = sendAllowance(wanted, of: current) else { return false }
         var position = offset
         let outcome: ReadOutcome
         do throws(Errno) {
@@ -201,7 +192,9 @@ extension HTTP1Connection {
         }
         switch outcome {
         case .bytes(let count):
-            recordSent(file, nextOffset: position, remaining: remaining - Int64(count), count)
+            current.writer.recordSent(
+                count, of: file, nextOffset: position, remaining: remaining - Int64(count))
+            recordWritten(content: count, of: current)
             return true
         case .wouldBlock:
             mayWrite = false
@@ -211,30 +204,14 @@ extension HTTP1Connection {
         }
     }
 
-    /// Records that the kernel has accepted `count` bytes of a file; `remaining` bytes from `nextOffset` on are still to be sent.
-    private func recordSent(_ file: FileSource, nextOffset: Int64, remaining: Int64, _ count: Int) {
-        feed.contentOctetsSent += Int64(count)
-        feed.state = remaining == 0 ? .done : .file(file, offset: nextOffset, remaining: remaining)
-        recordWritten(content: Int64(count))
-    }
-
     /// Reads a slice of a file into memory and sends it. TLS needs this, and for a peer on this machine it is faster than
     /// `sendfile(2)`. Bytes that the channel does not accept are read again.
-    func sendFileThroughMemory(
-        _ file: FileSource, offset: Int64, remaining: Int64
+    private func sendFileThroughMemory(
+        _ file: FileSource, offset: Int64, remaining: Int64, of current: CurrentExchange
     ) throws(TransportError) -> Bool {
         let size = channel.isTransparent ? EventLoop.fileBufferSize / 2 : EventLoop.readBufferSize
-        var limit = Int(clamping: min(remaining, Int64(size)))
-        if var rate = current?.sendRate {
-            let allowance = rate.allowance(at: loop.now)
-            let resumeTime = rate.ready(for: min(limit, rate.burst), at: loop.now)
-            current?.sendRate = rate
-            guard allowance > 0 else {
-                pace(until: resumeTime)
-                return false
-            }
-            limit = min(limit, allowance)
-        }
+        let wanted = Int(clamping: min(remaining, Int64(size)))
+        guard let limit = sendAllowance(wanted, of: current) else { return false }
         var buffer = loop.borrowFileBuffer()
         defer { loop.giveBack(fileBuffer: buffer) }
         let filled: ReadOutcome
@@ -253,14 +230,16 @@ extension HTTP1Connection {
             mayWrite = false
             return false
         }
-        recordSent(file, nextOffset: offset + Int64(count), remaining: remaining - Int64(count), count)
+        current.writer.recordSent(
+            count, of: file, nextOffset: offset + Int64(count), remaining: remaining - Int64(count))
+        recordWritten(content: count, of: current)
         // After a partial write the socket's buffer is full; the loop reports when the socket is writable.
         if count < readCount, channel.isTransparent { mayWrite = false }
         return mayWrite
     }
 
     /// Asks the source for the next piece of content.
-    func requestPiece(from source: any ContentSource) {
+    private func requestPiece(from source: any ContentSource) {
         let bound = LoopBound(self, on: loop)
         let exchange = current?.exchange
         source.next { [loop] piece in
@@ -271,51 +250,48 @@ extension HTTP1Connection {
     }
 
     /// Handles the reply of the source, unless the exchange has ended.
-    func sourceReplied(_ piece: ContentPiece, for exchange: Exchange?) {
-        guard let exchange, current?.exchange === exchange, case .awaiting(let source) = feed.state else {
-            return
-        }
+    private func sourceReplied(_ piece: ContentPiece, for exchange: Exchange?) {
+        guard let exchange, let current, current.exchange === exchange,
+            let source = current.writer.askedSource
+        else { return }
         do throws(HTTPError) {
             switch piece {
             case .bytes(let bytes):
                 guard !bytes.isEmpty else { return requestPiece(from: source) }
-                try codec.sendContent(bytes.count, into: &feed.output)
-                feed.state = .piece(bytes, from: 0, source)
-            case .end(let trailers):
-                try codec.sendEnd(trailers: trailers, into: &feed.output)
-                feed.state = .done
+                try current.add(bytes, from: source)
+            case .end(let trailers): try current.addEnd(trailers: trailers)
             case .failed(let reason):
                 return fail(.content(reason))
             }
         } catch {
             return fail(.http(host: route.host, port: route.port, error))
         }
-        current?.deadlines.handle(.sending, at: loop.now)
+        current.deadlines.handle(.sending, at: loop.now)
         write()
         armDeadline()
     }
 
     /// Ends the request, all of whose content has been passed to the channel. Returns true if the end needs framing, which the
     /// caller sends next.
-    func endRequest() throws(TransportError) -> Bool {
+    private func endRequest(of current: CurrentExchange, isFramed: Bool) throws(TransportError) -> Bool {
         guard case .exchanging(.sending, _) = machine.state else {
             // While the content waits for `100 Continue`, the peer is not slow to accept it.
-            current?.deadlines.handle(.sourceDry, at: loop.now)
+            current.deadlines.handle(.sourceDry, at: loop.now)
             return false
         }
-        if !codec.requestIsSent {
-            do throws(HTTPError) {
-                try codec.sendEnd(into: &feed.output)
-            } catch { throw .http(host: route.host, port: route.port, error) }
-            if feed.hasOutput { return true }
+        if !isFramed {
+            do throws(HTTPError) { try current.addEnd() } catch {
+                throw .http(host: route.host, port: route.port, error)
+            }
+            if current.writer.hasOutput { return true }
         }
         // TLS has accepted the last bytes, but the kernel has not: `write` calls this function again when it has.
         guard !channel.hasPendingOutput else {
             mayWrite = false
             return false
         }
-        current?.metrics.requestEnd = loop.now
-        current?.deadlines.handle(.sent, at: loop.now)
+        current.metrics.requestEnd = loop.now
+        current.deadlines.handle(.sent, at: loop.now)
         _ = machine.handle(.requestSent)  // needs no action
         return false
     }

@@ -21,21 +21,19 @@ extension HTTP1Connection {
 
     /// Ends the exchange, and passes the connection to the handler that the sink returns. `bytes` were received after the head.
     func beginUpgrade(_ bytes: Span<UInt8>) {
-        guard let ended = current else { return }
+        // `current` stays: its writer sends the bytes of the new protocol.
+        guard let current, let exchange = current.detach(on: loop) else { return }
         _ = machine.handle(.upgraded)  // needs no action
-        current = nil
-        discardExchangeState()
         let upgrade = Upgrade()
         self.upgrade = upgrade
         // Silence is normal after an upgrade, so no deadline applies: only the probes detect that the peer is gone.
         startKeepAliveProbes()
         let connection = UpgradedConnection(self, on: loop)
-        let handler = ended.exchange.sink.upgraded(connection)
+        let handler = exchange.sink.upgraded(connection)
         // The sink may have closed the connection in `upgraded`.
         if machine.state == .upgraded { upgrade.endpoint = (connection, handler) }
-        var metrics = ended.metrics
-        metrics.responseEnd = loop.now
-        ended.exchange.end(.success(Fields()), metrics)
+        current.metrics.responseEnd = loop.now
+        exchange.end(.success(Fields()), current.metrics)
         if !bytes.isEmpty { handleUpgraded(bytes) }
         read()
     }
@@ -64,16 +62,17 @@ extension HTTP1Connection {
     func sendUpgraded(_ bytes: [UInt8]) -> Int? {
         // After a write failure, no bytes are stored. The handler's `closed` reports the failure, after all received bytes.
         guard machine.state == .upgraded, writeFailure == nil else { return nil }
-        feed.append(bytes)
+        current?.writer.add(upgraded: bytes)
         write()
         guard machine.state == .upgraded, writeFailure == nil else { return nil }
         // The number of bytes that wait inside TLS is unknown and counts as 1: the result is 0 only if no call of `drained`
         // follows.
-        return channel.hasPendingOutput ? max(feed.waitingOctets, 1) : feed.waitingOctets
+        let waiting = current?.writer.waitingOctets ?? 0
+        return channel.hasPendingOutput ? max(waiting, 1) : waiting
     }
 
-    /// Whether nothing waits to be sent, neither in the feed nor in the channel.
-    private var isDrained: Bool { !feed.hasOutput && !channel.hasPendingOutput }
+    /// Whether nothing waits to be sent, neither in the writer nor in the channel.
+    private var isDrained: Bool { !(current?.writer.hasOutput ?? false) && !channel.hasPendingOutput }
 
     /// Called after bytes have been sent. If no more wait, calls the handler's `drained`, or ends a connection whose peer has
     /// closed.

@@ -5,68 +5,25 @@ import LupineTLS
 
 /// One HTTP/1.1 connection: reports events to `HTTP1Machine` and performs the machine's actions, on its loop.
 ///
-/// It moves bytes between the channel, the codec and the current exchange, runs the time-outs, and returns itself to the pool.
-/// It owns no large buffer between exchanges: it reads into a buffer of the loop.
+/// It moves bytes between the channel, the writer of the request or the reader of the response, and the exchange; runs the
+/// time-outs, and returns itself to the pool. Between exchanges it has neither writer nor reader (`CurrentExchange`). It owns no
+/// large buffer: it reads into a buffer of the loop.
 final class HTTP1Connection: Carrier {
     var machine = HTTP1Machine()
-    var codec: ClientCodec
 
-    /// The current exchange; nil while the connection is idle, drains a response, or was upgraded.
+    /// What the connection needs for its exchange, and for the rest of a response whose exchange has ended, or after an upgrade;
+    /// nil while the connection is idle.
     var current: CurrentExchange?
-    /// The framing and content that are being sent.
-    var feed = ContentFeed()
-    /// Bytes that were read and wait to be handled, because the consumer paused or the owner suspended the exchange.
-    var unhandledInput: [UInt8] = []
     /// Whether a loop job that continues to write is scheduled.
     var isWriteDue = false
     /// Whether a loop job that continues to read is scheduled.
     var isReadDue = false
     /// The failures so far; nil while there are none, so that an intact connection allocates nothing for them.
     private var failures: Failures?
-    /// How many bytes of an unwanted body may still be skipped.
-    var drainBudget = 0
-    /// The parameters of the response's Keep-Alive field.
-    var keepAliveHint = KeepAlive()
-    /// Whether the connection persists after the response (RFC 9112 §9.3).
-    var responseKeepsAlive = true
-
+    /// The timer of the deadlines, which stays when an exchange ends.
     var deadlineTimer: (token: EventLoop.TimerToken, at: Instant)?
-    /// Fires when the content is sent although `100 Continue` has not arrived.
-    var continueTimer: EventLoop.TimerToken?
-    /// Fires when the rate limit allows more bytes.
-    var paceTimer: EventLoop.TimerToken?
-    /// Fires after `exchangeEndDelay`, then after `drainTimeout`.
-    var drainTimer: EventLoop.TimerToken?
-    /// The transfer of the response's content into a file; nil if the sink receives it.
-    var splice: SpliceTransfer?
     /// The state after an upgrade; nil for most connections.
     var upgrade: Upgrade?
-
-    /// The state of one exchange, separate from the connection, so that an idle connection does not hold memory for it.
-    final class CurrentExchange {
-        let exchange: Exchange
-        var metrics: ExchangeMetrics
-        var deadlines: TransferDeadlines
-        var receiveRate: RateLimit?
-        var sendRate: RateLimit?
-        /// Whether the kernel has accepted a byte of the request.
-        var requestBegan = false
-        /// Octets of the response's heads so far.
-        var headOctets = 0
-        var bodyFraming = BodyFraming.none
-        /// The octets of content that are still to be received; nil if the length is unknown.
-        var contentRemaining: Int64?
-        /// The last value of `Exchange.isSuspended` that the connection has handled.
-        var isSuspended = false
-        /// Whether the response arrived before all content was sent, and no more of the content is sent.
-        var hasStoppedSending = false
-
-        init(_ exchange: Exchange, _ metrics: consuming ExchangeMetrics) {
-            self.exchange = exchange
-            self.metrics = metrics
-            deadlines = TransferDeadlines(exchange.options.timeouts, at: exchange.createdAt)
-        }
-    }
 
     /// The errors of a connection that failed while writing, and may still read input, or that broke while it was idle.
     private final class Failures {
@@ -95,9 +52,6 @@ final class HTTP1Connection: Carrier {
     /// Identifies the connection's timers in `timerEnded`.
     enum TimerTag: Int { case deadline, continueWait, pace, drain }
 
-    /// How many octets of an unwanted body the connection reads and discards in order to stay usable; a larger rest closes it.
-    /// Typically so many octets arrive within one round trip.
-    static let drainLimit = 64 * 1024
     /// How long the remainder may take to arrive: longer than it takes to open a new connection.
     static let drainTimeout = Interval.seconds(1)
     /// How long the end of an exchange waits for the remainder: about the time that a new connection takes, plus the delayed
@@ -108,14 +62,12 @@ final class HTTP1Connection: Carrier {
     /// The limit of file octets for one system call. With a fast peer, a longer call would block the loop.
     static let fileOctetsPerCall: Int64 = 1 << 20
 
-    init(
-        _ channel: consuming ByteChannel, _ registration: Registration, _ id: ConnectionID,
-        route: ConnectionRoute, mayRead: Bool, limits: ParserLimits, leniency: Leniency, pool: ConnectionPool,
+    override init(
+        _ channel: consuming ByteChannel, _ dialed: DialedChannel, _ id: ConnectionID, pool: ConnectionPool,
         loop: EventLoop
     ) {
-        codec = ClientCodec(limits: limits, leniency: leniency)
-        super.init(channel, registration, id, route: route, mayRead: mayRead, pool: pool, loop: loop)
-        loop.reassign(registration, to: self)
+        super.init(channel, dialed, id, pool: pool, loop: loop)
+        loop.reassign(dialed.registration, to: self)
     }
 
     /// Whether the connection has been closed.
@@ -149,35 +101,34 @@ final class HTTP1Connection: Carrier {
         }
         let now = loop.now
         metrics.requestStart = now
-        let current = CurrentExchange(exchange, metrics)
-        if let rate = exchange.options.receiveRate { current.receiveRate = RateLimit(rate: rate, at: now) }
-        if let rate = exchange.options.sendRate { current.sendRate = RateLimit(rate: rate, at: now) }
         let announcement = exchange.content.announcement
         let waitsForContinue =
             exchange.options.continueTimeout != nil && announcement != .none && announcement != .known(0)
+        let current = CurrentExchange.make(for: exchange, metrics, on: loop)
         do throws(HTTPError) {
             if route.usesProxy {
                 let head = try headForProxy(exchange.head)
-                try codec.send(head, body: announcement, expectContinue: waitsForContinue, into: &feed.output)
+                try current.begin(
+                    head, of: exchange, announcement, waitsForContinue: waitsForContinue, under: pool, at: now
+                )
             } else {
-                try codec.send(
-                    exchange.head, body: announcement, expectContinue: waitsForContinue, into: &feed.output)
+                try current.begin(
+                    exchange.head, of: exchange, announcement, waitsForContinue: waitsForContinue,
+                    under: pool,
+                    at: now)
             }
-        } catch { return refuse(exchange, .http(host: route.host, port: route.port, error), current.metrics) }
-        wasUsed = true
-        current.metrics.requestHeadBytes = feed.output.count
-        current.deadlines.handle(.sending, at: now)
+        } catch { return refuse(exchange, .http(host: route.host, port: route.port, error), metrics) }
+        recordUse()
         self.current = current
-        responseKeepsAlive = true
-        keepAliveHint = KeepAlive()
         _ = machine.handle(.begin(waitsForContinue ? .awaitingContinue : .sending))  // needs no action
         exchange.observation?.reportLease(
-            current.metrics, to: exchange.origin, sending: feed.output, at: now)
+            current.metrics, to: exchange.origin, sending: current.writer.output, at: now)
         exchange.sink.begins(on: loop, over: route.evidence)
         // The sink may have cancelled the exchange.
-        guard self.current === current else { return }
+        guard self.current?.exchange === exchange else { return }
         if waitsForContinue, let timeout = exchange.options.continueTimeout {
-            continueTimer = loop.schedule(at: now + timeout, self, tag: TimerTag.continueWait.rawValue)
+            current.continueTimer = loop.schedule(
+                at: now + timeout, self, tag: TimerTag.continueWait.rawValue)
         }
         if !waitsForContinue { feedContent(exchange.content) }
         // At the end of the turn all connections write their requests, so that a sleeping peer wakes once for all of them.
@@ -205,25 +156,10 @@ final class HTTP1Connection: Carrier {
         return head
     }
 
-    /// Prepares the content to be sent, after its framing. The pieces of a stream are framed when they arrive.
-    func feedContent(_ content: OutgoingContent) {
-        switch content {
-        case .none: feed.state = .done
-        case .bytes(let bytes): feed.state = bytes.isEmpty ? .done : .bytes(bytes, from: 0)
-        case .region(let region): feed.state = region.count == 0 ? .done : .region(region, from: 0)
-        case .file(let file):
-            feed.state = file.count == 0 ? .done : .file(file, offset: file.offset, remaining: file.count)
-        case .stream(let source, _): feed.state = .stream(source)
-        }
-        if case .bytes(let bytes, _) = feed.state { frameContent(bytes.count) }
-        if case .region(let region, _) = feed.state { frameContent(region.count) }
-        if case .file(let file, _, _) = feed.state { frameContent(Int(clamping: file.count)) }
-    }
-
-    /// Appends the framing of `count` octets of content to the output.
-    private func frameContent(_ count: Int) {
+    /// Prepares the content to be sent.
+    private func feedContent(_ content: OutgoingContent) {
         do throws(HTTPError) {
-            try codec.sendContent(count, into: &feed.output)
+            try current?.add(content)
         } catch { fail(.http(host: route.host, port: route.port, error)) }
     }
 
@@ -249,9 +185,7 @@ final class HTTP1Connection: Carrier {
     override func resume(_ exchange: Exchange) {
         guard current?.exchange === exchange, case .exchanging(_, .paused) = machine.state else { return }
         _ = machine.handle(.resume)  // needs no action
-        if let target = exchange.takeFileTarget(), let framing = current?.bodyFraming {
-            beginSplice(target, framing)
-        }
+        if let target = exchange.takeFileTarget() { beginSplice(target) }
         current?.deadlines.handle(.readingResumed, at: loop.now)
         if !isSuspended { continueReading() }
         armDeadline()
@@ -285,11 +219,9 @@ final class HTTP1Connection: Carrier {
         armDeadline()
     }
 
-    /// Handles the bytes in `unhandledInput`, then reads from the channel.
+    /// Handles the bytes that were stored, then reads from the channel.
     func continueReading() {
-        // Emptied first, because `handleInput` stores the bytes that it cannot handle yet in `unhandledInput` again.
-        var input: [UInt8] = []
-        swap(&input, &unhandledInput)
+        let input = current?.reader.takeStored() ?? []
         handleInput(input.span)
         read()
     }
@@ -316,15 +248,16 @@ final class HTTP1Connection: Carrier {
         if machine.state == .upgraded { return endUpgrade(error) }
         if machine.state == .idle { idleFailure = error }
         let actions = machine.handle(.broken)
-        guard actions.exchange == .fail, let current else { return perform(actions, .failure(error)) }
-        self.current = nil
-        var metrics = current.metrics
+        guard actions.exchange == .fail, let exchange = current?.exchange, let lost = current.take() else {
+            return perform(actions, .failure(error))
+        }
+        let requestBegan = lost.writer.hasBegun
+        _ = lost.detach(on: loop)
+        var metrics = lost.metrics
         metrics.responseEnd = loop.now
-        discardExchangeState()
         closeSocket()
         pool.replayOrFail(
-            current.exchange, metrics, error, requestBegan: current.requestBegan,
-            connectionWasReused: metrics.isReused)
+            exchange, metrics, error, requestBegan: requestBegan, connectionWasReused: metrics.isReused)
         // This must come last: see `perform`.
         pool.connectionClosed(id)
     }
@@ -333,7 +266,7 @@ final class HTTP1Connection: Carrier {
     func releaseContent() {
         let actions = machine.handle(.release)
         guard actions.releasesContent, let exchange = current?.exchange else { return }
-        cancelContinueTimer()
+        current?.cancelContinueTimer(on: loop)
         current?.deadlines.handle(.sending, at: loop.now)
         feedContent(exchange.content)
         write()
@@ -344,44 +277,34 @@ final class HTTP1Connection: Carrier {
     /// is `succeed`, because the consumer has all it needs.
     func perform(_ actions: HTTP1Machine.Actions, _ result: Result<Fields, TransportError>) {
         let result = actions.exchange == .succeed ? result.flatMapError { _ in .success(Fields()) } : result
-        var ended: CurrentExchange?
-        if actions.exchange != .keep {
-            ended = current.take()
-            discardExchangeState()
-        }
-        if actions.connection != .keep, let timer = drainTimer {
-            loop.cancel(timer)
-            drainTimer = nil
-        }
         switch actions.connection {
-        case .keep: end(ended, result)
+        case .keep:
+            guard actions.exchange != .keep, let current else { return }
+            // The connection still reads the rest of the response.
+            end(current, result)
         case .returnToPool:
+            guard let ended = current.take() else { return returnToPool(KeepAlive()) }
+            ended.cancelDrainTimer(on: loop)
             // Returned to the pool first, so that a request that the completion handler starts can reuse the connection.
-            returnToPool(keepAliveHint)
+            returnToPool(ended.reader.keepAliveHint)
             end(ended, result)
+            CurrentExchange.keep(consume ended, on: loop)
         case .close:
+            let ended = current.take()
+            ended?.cancelDrainTimer(on: loop)
             closeSocket()
             // The call of the pool must come last: a pool that is shut down reports its end when it loses its last connection,
             // and every exchange must have ended by then.
-            end(ended, result)
+            if let ended { end(ended, result) }
             pool.connectionClosed(id)
         }
     }
 
-    /// Reports the end of an exchange that is no longer `current`; does nothing if `ended` is nil.
-    private func end(_ ended: CurrentExchange?, _ result: Result<Fields, TransportError>) {
-        guard let ended else { return }
-        ended.metrics.responseEnd = loop.now
-        ended.exchange.end(result, ended.metrics)
-    }
-
-    /// Discards the timers and buffers of the exchange that ends.
-    func discardExchangeState() {
-        cancelContinueTimer()
-        if let timer = paceTimer { loop.cancel(timer) }
-        paceTimer = nil
-        splice = nil
-        feed.clear()
+    /// Reports the end of an exchange, unless it has been reported.
+    private func end(_ current: CurrentExchange, _ result: Result<Fields, TransportError>) {
+        guard let exchange = current.detach(on: loop) else { return }
+        current.metrics.responseEnd = loop.now
+        exchange.end(result, current.metrics)
     }
 
     /// Reports to the pool that the connection is idle again. `hint` is the response's Keep-Alive field.
@@ -398,14 +321,6 @@ final class HTTP1Connection: Carrier {
         channel.close()
         if let timer = deadlineTimer { loop.cancel(timer.token) }
         deadlineTimer = nil
-        cancelContinueTimer()
-        unhandledInput = []
-        feed = ContentFeed()
-    }
-
-    func cancelContinueTimer() {
-        if let timer = continueTimer { loop.cancel(timer) }
-        continueTimer = nil
     }
 
     // MARK: time
@@ -413,7 +328,7 @@ final class HTTP1Connection: Carrier {
     /// Makes sure that a timer fires no later than the next deadline. If a deadline moves to a later time, the timer stays, fires
     /// too early and is set again. So sending or receiving bytes needs no timer operation.
     func armDeadline() {
-        guard let current else { return }
+        guard let current, current.exchange != nil else { return }
         let deadline = current.deadlines.next?.instant ?? .distantFuture
         let next = min(deadline, keepAliveProbesStart ?? .distantFuture)
         guard next < deadlineTimer?.at ?? .distantFuture else { return }
@@ -427,15 +342,16 @@ final class HTTP1Connection: Carrier {
         if machine.state == .draining {
             return perform(machine.handle(.drainLimitExceeded), .success(Fields()))
         }
-        drainTimer = loop.schedule(at: loop.now + Self.drainTimeout, self, tag: TimerTag.drain.rawValue)
+        current?.drainTimer = loop.schedule(
+            at: loop.now + Self.drainTimeout, self, tag: TimerTag.drain.rawValue)
         perform(machine.handle(.remainderIsLate), .success(Fields()))
         read()
     }
 
     /// Sets the timer that continues to read and write at `instant`, when the rate limit allows it.
     func pace(until instant: Instant) {
-        guard paceTimer == nil else { return }
-        paceTimer = loop.schedule(at: instant, self, tag: TimerTag.pace.rawValue)
+        guard let current, current.paceTimer == nil else { return }
+        current.paceTimer = loop.schedule(at: instant, self, tag: TimerTag.pace.rawValue)
     }
 }
 
@@ -453,7 +369,7 @@ extension HTTP1Connection: LoopChannel {
             mayRead = true
             read()
         }
-        if current != nil { armDeadline() }
+        armDeadline()
     }
 
     func loopWillClose() { abort(.shutDown) }
@@ -471,27 +387,27 @@ extension HTTP1Connection: TimerTarget {
         switch TimerTag(rawValue: tag) {
         case .deadline:
             deadlineTimer = nil
-            guard reason == .due, let current else { return }
+            guard reason == .due, let current, let exchange = current.exchange else { return }
             if let keepAliveProbesStart, keepAliveProbesStart <= loop.now { startKeepAliveProbes() }
             if let timeout = current.deadlines.expired(at: loop.now) {
                 fail(
                     TransportError(
                         host: route.host, port: route.port, timeout,
-                        after: current.exchange.options.timeouts[timeout]))
+                        after: exchange.options.timeouts[timeout]))
             } else {
                 armDeadline()
             }
         case .continueWait:
-            continueTimer = nil
+            current?.continueTimer = nil
             if reason == .due { releaseContent() }
         case .pace:
-            paceTimer = nil
+            current?.paceTimer = nil
             guard reason == .due else { return }
             write()
             read()
             armDeadline()
         case .drain:
-            drainTimer = nil
+            current?.drainTimer = nil
             if reason == .due { drainTimeEnded() }
         case nil: break
         }

@@ -126,9 +126,7 @@ final class HTTP2Connection: Carrier {
         initialCapacity = dialed.route.tls?.isBoundToExchange == true ? 1 : limits.openStreamsAtFirst
         firstOriginBytes = dialed.firstOriginBytes
         lastReceived = loop.now
-        super.init(
-            channel, dialed.registration, id, route: dialed.route, mayRead: dialed.mayRead, pool: pool,
-            loop: loop)
+        super.init(channel, dialed, id, pool: pool, loop: loop)
         loop.reassign(dialed.registration, to: self)
     }
 
@@ -205,7 +203,7 @@ final class HTTP2Connection: Carrier {
         let stream = HTTP2Stream(
             id, exchange, metrics, urgency: urgency, window: streamWindow, onUsedConnection: wasAnswered,
             at: loop.now)
-        wasUsed = true
+        recordUse()
         stream.isEndWritten = isEmpty
         if waitsForContinue { _ = stream.machine.handle(.hold) }
         streams.insert(stream, as: id)

@@ -15,8 +15,6 @@ final class ConnectionRoute: Sendable {
     /// How the kernel probes the peer of a silent connection; nil to disable probing.
     let probes: KeepAliveProbes?
     let usesProxy: Bool
-    /// The times of the look-up, of connecting and of the TLS handshake.
-    let dial: DialMetrics
     /// The TLS parameters negotiated with the origin; nil without TLS to the origin.
     let tls: TLSDetails?
     /// What the TLS handshake has shown about the origin, and how the origin was accepted; nil without TLS to the origin.
@@ -33,7 +31,7 @@ final class ConnectionRoute: Sendable {
 
     /// Creates the route of a connection to `origin` over an established channel. `address` is the address of the channel's peer.
     init(
-        to origin: Origin, over channel: borrowing ByteChannel, address: SocketAddress, dial: DialMetrics,
+        to origin: Origin, over channel: borrowing ByteChannel, address: SocketAddress,
         configuration: DialConfiguration
     ) {
         let isForwarded = configuration.forwardsRequests(to: origin)
@@ -46,7 +44,6 @@ final class ConnectionRoute: Sendable {
         remoteAddress = address
         probes = configuration.probes(to: address)
         usesProxy = origin.proxy != nil
-        self.dial = dial
         tls = details
         evidence = details == nil ? nil : channel.evidence
         absolutePrefix = isForwarded ? "http://" + Self.authority(of: origin) : nil

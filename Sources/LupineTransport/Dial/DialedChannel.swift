@@ -6,6 +6,8 @@ final class DialedChannel {
     private var channel: ByteChannel?
     let registration: Registration
     let route: ConnectionRoute
+    /// The times of the look-up, of connecting and of the TLS handshake.
+    let times: DialMetrics
     /// Whether there may be input that the loop has already reported.
     let mayRead: Bool
     /// The pool key that the connection belongs to, if an answer of the program has changed its TLS profile; nil if it belongs to
@@ -18,11 +20,12 @@ final class DialedChannel {
 
     init(
         _ channel: consuming ByteChannel, _ registration: Registration, _ route: ConnectionRoute,
-        mayRead: Bool
+        times: DialMetrics, mayRead: Bool
     ) {
         self.channel = consume channel
         self.registration = registration
         self.route = route
+        self.times = times
         self.mayRead = mayRead
     }
 

@@ -448,9 +448,9 @@ final class Dialer {
     private func finish(_ channel: consuming ByteChannel, _ endpoint: Endpoint, mayRead: Bool) {
         metrics.connectEnd = loop.now  // As in URLSession, connecting includes the TLS handshake.
         let route = ConnectionRoute(
-            to: origin, over: channel, address: endpoint.address, dial: metrics,
-            configuration: configuration)
-        let dialed = DialedChannel(channel, endpoint.registration, route, mayRead: mayRead)
+            to: origin, over: channel, address: endpoint.address, configuration: configuration)
+        let dialed = DialedChannel(
+            channel, endpoint.registration, route, times: metrics, mayRead: mayRead)
         dialed.speaksHTTP2 =
             route.tls.map { $0.applicationProtocol == "h2" } ?? configuration.versions.haveHTTP2WithoutTLS
         dialed.firstOriginBytes = firstOriginBytes

@@ -291,6 +291,22 @@ package final class EventLoop: Sendable {
     /// Gives back the record buffer.
     package func giveBack(recordBuffer: consuming [UInt8]) { core.value.recordBuffer = recordBuffer }
 
+    /// Returns an object that `keepSpare` has kept; nil if there is none. With it, what a connection needs only for an exchange
+    /// takes no memory while the connection is idle, and an exchange allocates nothing for it.
+    func takeSpare() -> AnyObject? { core.value.spares.popLast() }
+
+    /// Keeps an object for a later call of `takeSpare`, unless there are enough. The object must hold nothing of its last use.
+    func keepSpare(_ object: AnyObject) {
+        Self.keep(object, in: &core.value.spares)
+    }
+
+    private static func keep(_ object: AnyObject, in spares: inout [AnyObject]) {
+        if spares.count < spareLimit { spares.append(object) }
+    }
+
+    /// How many spare objects the loop keeps: as many as exchanges commonly run on it at the same time.
+    private static let spareLimit = 64
+
     /// Moves a buffer out of the core, or creates one while the core's is lent. The arrays are swapped and not assigned: with a
     /// second reference to the array, the next write would copy the bytes.
     private static func lend(_ buffer: inout [UInt8], _ size: Int) -> [UInt8] {

@@ -53,6 +53,8 @@ final class LoopCore {
     var fileBuffer: [UInt8] = []
     /// The buffer in which a TLS record is assembled; empty while it is lent.
     var recordBuffer: [UInt8] = []
+    /// Objects that connections have used and the next connection may use again.
+    var spares: [AnyObject] = []
     /// The time at which this turn, or the running job, began.
     private(set) var now: Instant
     /// Whether the turn or job has lasted for `longTurn`.

@@ -40,6 +40,20 @@ package struct RateLimit: Hashable, Sendable {
         return max(0, Int(tokens / Self.unit))
     }
 
+    /// What `grant` allows.
+    enum Grant {
+        /// This number of bytes may be moved now; it is at least 1 unless none were asked for.
+        case bytes(Int)
+        /// Nothing may be moved before this time.
+        case wait(until: Instant)
+    }
+
+    /// Returns how many of `count` bytes may be moved now; if none, when `count` or `burst` bytes may be moved.
+    mutating func grant(_ count: Int, at now: Instant) -> Grant {
+        let allowance = allowance(at: now)
+        return allowance > 0 ? .bytes(min(count, allowance)) : .wait(until: ready(for: count, at: now))
+    }
+
     /// Takes the moved bytes out of the bucket.
     package mutating func spend(_ count: Int, at now: Instant) {
         refill(at: now)

@@ -57,6 +57,17 @@ import Testing
         #expect(throws: HTTPError.limitExceeded(.headBytes, allowed: 0)) { try client.receive(Self.ok) }
     }
 
+    @Test func aCodecThatContinuesOnAnotherConnectionHasItsLimits() throws {
+        var client = Client()
+        try client.send()
+        #expect(try client.receive(Self.ok) == ["head 200", "content 2", "end"])
+        var limits = ParserLimits()
+        limits.fieldCount = 0
+        client.codec.configure(limits: limits, leniency: .client)
+        try client.send()
+        #expect(throws: HTTPError.limitExceeded(.fieldCount, allowed: 0)) { try client.receive(Self.ok) }
+    }
+
     static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
     @Test(arguments: [
