@@ -11,7 +11,7 @@ package final class TurnEnd: Sendable {
     private let work: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - loops: The loops that perform the work for threads that run no loop. If it is nil, those threads perform it themselves.
+    ///   - loops: The loops that perform the work for threads that run no loop; nil if those threads perform it themselves.
     ///   - work: The work. It must not block.
     init(on loops: EventLoopGroup?, _ work: @escaping @Sendable () -> Void) {
         self.loops = loops

@@ -54,7 +54,8 @@ struct RequestWriter {
 
     // MARK: what is sent
 
-    /// Begins a request, whose head is in the output; the last one has been dropped with `clear`. `hasContent` says whether the request needs an end after the head.
+    /// Begins a request, whose head is in the output; the last one has been dropped with `clear`. `hasContent` says whether the
+    /// request needs an end after the head.
     mutating func begin(hasContent: Bool, rate: RateLimit?) {
         needsEnd = hasContent
         self.rate = rate
