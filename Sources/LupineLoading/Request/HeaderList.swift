@@ -102,9 +102,13 @@ package struct HeaderList: Sendable {
     /// Returns whether two names are equal without regard to the case of ASCII letters. Valid field names are ASCII; other
     /// characters are compared exactly.
     package static func isSame(_ left: String, _ right: String) -> Bool {
-        let (left, right) = (left.utf8, right.utf8)
-        return left.count == right.count
-            && left.elementsEqual(right) { $0 == $1 || lowercased($0) == lowercased($1) }
+        let leftOctets = left.utf8.span
+        let rightOctets = right.utf8.span
+        guard leftOctets.count == rightOctets.count else { return false }
+        for index in leftOctets.indices where leftOctets[index] != rightOctets[index] {
+            if lowercased(leftOctets[index]) != lowercased(rightOctets[index]) { return false }
+        }
+        return true
     }
 
     /// Returns the name with each word between dashes capitalized: `Content-Type` for `content-TYPE`.

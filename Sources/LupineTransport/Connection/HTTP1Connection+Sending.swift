@@ -115,8 +115,8 @@ extension HTTP1Connection {
         }
     }
 
-    /// Returns how many of `count` octets of content the rate limit allows to send now. If the limit allows none, sets a timer and
-    /// returns nil.
+    /// Returns how many of `count` octets of content the rate limit allows to send now. If it allows none, sets a timer and returns
+    /// nil.
     private func sendAllowance(_ count: Int, of current: CurrentExchange) -> Int? {
         guard current.writer.isLimited else { return count }
         switch current.writer.allowance(count, at: loop.now) {

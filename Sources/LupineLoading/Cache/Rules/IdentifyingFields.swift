@@ -10,18 +10,17 @@ final class IdentifyingFields: Sendable {
     /// The digest of the names, as text, which identifies this set of fields in all processes.
     let digest: String
     private let names: Set<String>
-    /// The names in an array, which is faster to search than the set: most names differ in their length or first octet. Nil if a
-    /// name is not ASCII, as valid names are.
-    private let orderedNames: [String]?
-    /// A bit for each length of a name, in octets; the last bit is for all lengths from 63 on.
-    private let lengths: UInt64
+    /// The names by their number of octets, which is faster to search than the set. Nil if a name is not ASCII, as valid names
+    /// are.
+    private let namesByLength: [[String]]?
 
     /// Creates the set of `Cookie` and these fields.
     init(_ names: Set<String>) {
         self.names = Set(names.map { $0.lowercased() } + ["cookie"])
         let areASCII = self.names.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }
-        orderedNames = areASCII ? self.names.sorted() : nil
-        lengths = self.names.reduce(0) { $0 | Self.lengthBit(of: $1) }
+        var namesByLength = [[String]](repeating: [], count: (self.names.map(\.utf8.count).max() ?? 0) + 1)
+        for name in self.names { namesByLength[name.utf8.count].append(name) }
+        self.namesByLength = areASCII ? namesByLength : nil
         // The separator is a character that no field name contains.
         digest = SHA256Digest.of(Array(self.names.sorted().joined(separator: "\0").utf8)).description
     }
@@ -42,12 +41,8 @@ final class IdentifyingFields: Sendable {
 
     /// Whether a name, in any case, is in the set.
     private func contains(_ name: String) -> Bool {
-        guard let orderedNames else { return names.contains(name.lowercased()) }
-        // The lengths save most searches.
-        guard lengths & Self.lengthBit(of: name) != 0 else { return false }
-        return orderedNames.contains { HeaderList.isSame($0, name) }
+        guard let namesByLength else { return names.contains(name.lowercased()) }
+        let length = name.utf8.count
+        return length < namesByLength.count && namesByLength[length].contains { HeaderList.isSame($0, name) }
     }
-
-    /// Returns the bit of a name's length in `lengths`.
-    private static func lengthBit(of name: String) -> UInt64 { 1 << UInt64(min(name.utf8.count, 63)) }
 }
