@@ -11,6 +11,8 @@ internal import Synchronization
 final class PipelineLoad: Sendable {
     private let job: LoadJob
     private let session: Session
+    /// The executor of all tasks; nil for the global one. A program that runs its tasks on a loop chooses the loop once.
+    private let executor: (any TaskExecutor)?
     private let unstarted = Atomic<Int>(0)
     /// The number of URLs that were made, for forms that request each URL only once.
     private let createdAddresses = Atomic<Int>(0)
@@ -27,6 +29,7 @@ final class PipelineLoad: Sendable {
         case .program, .written, .writtenDecodable: session = Self.programsSession(job, cacheFolder)
         default: session = Self.bareSession(job, cacheFolder)
         }
+        executor = job.form == .executor ? session.executor : nil
     }
 
     /// Returns the session of a program that configures only the number of connections per host, if six are not enough. The cache
@@ -102,7 +105,7 @@ final class PipelineLoad: Sendable {
             }
             try await waitUntilStored()
         }
-        return try await fetch(job.firstURL, .async)
+        return try await withTaskExecutorPreference(executor) { try await fetch(job.firstURL, .async) }
     }
 
     /// Whether a response is stored for each of the URLs.
@@ -133,7 +136,7 @@ final class PipelineLoad: Sendable {
         unstarted.store(requests, ordering: .relaxed)
         return try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<job.connections {
-                group.addTask(executorPreference: form == .executor ? session.executor : nil) { [self] in
+                group.addTask(executorPreference: executor) { [self] in
                     var bytes = 0
                     while let url = nextURL() { bytes += try await fetch(url, form) }
                     return bytes
