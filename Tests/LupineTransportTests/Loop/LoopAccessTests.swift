@@ -134,14 +134,7 @@ import Testing
 
     @Test func aLoopInUseIsNotBorrowed() async throws {
         let loop = try EventLoop.start(name: "test-loop")
-        let isBusy = Gate()
-        let mayContinue = DispatchSemaphore(value: 0)
-        #expect(
-            loop.execute {
-                isBusy.open()
-                mayContinue.wait()
-            })
-        await isBusy.wait()
+        let mayContinue = await occupy(loop)
         #expect(!loop.executeWhileIdle {})
         mayContinue.signal()
         await loop.run { loop.exchangeBegan() }
@@ -159,16 +152,10 @@ import Testing
         let listener = Listener()
         // Both loops sleep.
         #expect(!group.notifyAtTurnEnd(listener))
-        let (isBusy, isOver) = (Gate(), Gate())
-        let mayContinue = DispatchSemaphore(value: 0)
-        #expect(
-            loop.execute {
-                isBusy.open()
-                mayContinue.wait()
-            })
-        await isBusy.wait()
+        let mayContinue = await occupy(loop)
         #expect(group.notifyAtTurnEnd(listener))
         #expect(listener.calls.value == 0)
+        let isOver = Gate()
         #expect(loop.execute { isOver.open() })
         mayContinue.signal()
         await isOver.wait()
@@ -214,6 +201,19 @@ import Testing
         }
         await isDone.wait()
         return thread.value
+    }
+
+    /// Makes the loop's thread wait, in a turn, until the returned semaphore is signalled.
+    private func occupy(_ loop: EventLoop) async -> DispatchSemaphore {
+        let isBusy = Gate()
+        let mayContinue = DispatchSemaphore(value: 0)
+        #expect(
+            loop.execute {
+                isBusy.open()
+                mayContinue.wait()
+            })
+        await isBusy.wait()
+        return mayContinue
     }
 
     /// Runs `work` in the borrowed loop, as soon as that sleeps.
