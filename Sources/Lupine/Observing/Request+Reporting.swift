@@ -34,15 +34,14 @@ extension Request {
     ///   - notification: The notification of the event.
     ///   - event: The event. Evaluated only if it is passed on at once.
     func report(_ notification: RequestNotifications, _ event: @autoclosure () -> MonitorEvent) {
-        // `earlier` have to be posted before the event.
+        // The notifications in `earlier` have to be posted before the event.
         let (isDeferred, earlier, monitors) = mutableState.write {
             state -> (Bool, RequestNotifications, CompositeEventMonitor?) in
-            let maybeDeferred =
-                state.lane.isRunningOffRoot && state.eventMonitor?.onlyPostsNotifications == true
-            if maybeDeferred, state.deferredNotifications.append(notification) { return (true, [], nil) }
+            let mayDefer = state.lane.isRunningOffRoot && state.eventMonitor?.onlyPostsNotifications == true
+            if mayDefer, state.deferredNotifications.append(notification) { return (true, [], nil) }
             let earlier = state.deferredNotifications
-            state.deferredNotifications = maybeDeferred ? notification : []
-            return (maybeDeferred, earlier, state.eventMonitor)
+            state.deferredNotifications = mayDefer ? notification : []
+            return (mayDefer, earlier, state.eventMonitor)
         }
         guard let monitors else { return }
         if !earlier.isEmpty { monitors.forward(earlier, about: self) }
