@@ -150,7 +150,7 @@ import Testing
         let loop = group.loops[1]
         for other in group.loops { borrow(other) {} }
         let listener = Listener()
-        // Both loops sleep.
+        // No loop is awake.
         #expect(!group.notifyAtTurnEnd(listener))
         let mayContinue = await occupy(loop)
         #expect(group.notifyAtTurnEnd(listener))
