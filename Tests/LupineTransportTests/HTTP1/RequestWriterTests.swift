@@ -18,6 +18,15 @@ import Testing
         }
     }
 
+    /// A source that never answers.
+    private final class SilentSource: ContentSource {
+        let isReplayable = false
+        func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) {}
+        func rewind() -> Bool { false }
+        func rewind(_ ready: @escaping @Sendable (Bool) -> Void) { ready(false) }
+        func abandon() {}
+    }
+
     /// Appends to the output, as the codec does.
     private func append(_ count: Int, to writer: inout RequestWriter) {
         var output = writer.takeOutput()
@@ -51,6 +60,28 @@ import Testing
         #expect(step(&writer) == "end to be framed")
         writer.addEnd()
         #expect(step(&writer) == "end")
+    }
+
+    @Test(arguments: [nil, 4]) func aSourceIsAskedUntilTheAnnouncedLength(_ length: Int64?) {
+        let source = SilentSource()
+        var writer = RequestWriter()
+        append(3, to: &writer)
+        writer.begin(hasContent: true, rate: nil)
+        #expect(writer.add(.stream(source, length: length)) == nil)
+        _ = writer.recordSent(3)
+        for _ in 0..<2 {
+            #expect(step(&writer) == "stream")
+            #expect(writer.ask(source) == true)
+            #expect(writer.askedSource === source)
+            #expect(step(&writer) == "nothing")
+            writer.add([1, 2], from: source)
+            #expect(step(&writer) == "bytes 0..<2")
+            #expect(writer.recordSent(2) == 2)
+        }
+        #expect(step(&writer) == "stream")
+        // Without an announced length, only the source knows the end.
+        #expect(writer.ask(source) == (length == nil))
+        #expect(step(&writer) == (length == nil ? "nothing" : "end to be framed"))
     }
 
     @Test func anUnfinishedRequestLeavesNothingToTheNext() {
