@@ -74,7 +74,7 @@ struct CommandRun: Sendable {
             try printWithoutSending(plans, sessionMaker, cookieMemory)
             return .success
         }
-        // With a web socket or server-sent events, only the first URL is loaded, and no cookies are saved.
+        // With a web socket or server-sent events there is one URL, and no cookies are saved.
         if let plan = plans.first, ["ws", "wss"].contains(plan.url.scheme?.lowercased() ?? "") {
             return try await runWebSocket(plan, sessionMaker, cookieMemory)
         }

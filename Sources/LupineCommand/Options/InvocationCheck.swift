@@ -19,6 +19,9 @@ enum InvocationCheck {
         if invocation.urls.count > 1, invocation.urls.contains(where: isWebSocketURL) {
             throw UsageError("a conversation over a web socket takes one URL")
         }
+        if invocation.urls.count > 1, invocation.followsEvents {
+            throw UsageError("--sse follows the events of one URL")
+        }
     }
 
     /// Returns the names of the given options that make a body. Valid command lines have at most one.

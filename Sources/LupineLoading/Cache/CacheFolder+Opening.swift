@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import Glibc
 internal import LupineTransport
 
 /// Opens, cleans up and empties the folder.
@@ -141,28 +142,26 @@ extension CacheFolder {
     }
 
     /// Removes a file or a symbolic link, but not a folder.
-    func remove(_ name: String) {
-        let path = path(name)
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        if attributes?[.type] as? FileAttributeType == .typeDirectory { return }
-        try? FileManager.default.removeItem(atPath: path)
-    }
+    func remove(_ name: String) { unsafe unlink(path(name)) }
 
     /// Removes all entries: all files of the cache except the lock file and an empty index. Does nothing if another process is
-    /// the writer. Does not create the folder.
-    func clear(capacity: Int) {
+    /// the writer. Does not create the folder. Returns false if the folder exists and cannot be opened, so that its entries
+    /// remain.
+    func clear(capacity: Int) -> Bool {
         // Opens the folder only to become its writer; the index is not needed.
         _ = open(capacity: capacity, createsFolder: false)
         releaseInitialIndex()
-        files.withLock { files in
-            guard files.access == .writer else { return }
-            // Replaces the index first, so that after an interruption no index refers to a removed segment. If this fails, the
-            // old index remains, and its readers ignore the entries of missing segments.
-            _ = replaceIndex([], &files)
-            files.currentSegment = nil
-            files.segmentLengths = [:]
-            for name in fileNames where CacheFolderName(name) != .lock && CacheFolderName(name) != .index {
-                remove(name)
+        return files.withLock { files in
+            switch files.access {
+            case .none: return !FileManager.default.fileExists(atPath: path)
+            case .reader: return true
+            case .writer:
+                removeAllEntries(&files)
+                // Leftovers of an interrupted write, and files of an earlier library version.
+                for name in fileNames where CacheFolderName(name) != .lock && CacheFolderName(name) != .index {
+                    remove(name)
+                }
+                return true
             }
         }
     }

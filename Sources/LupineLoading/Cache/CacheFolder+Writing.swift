@@ -148,16 +148,21 @@ extension CacheFolder {
     /// removed from the cache, must not reappear in the next process.
     func removeAllEntries() {
         files.withLock { files in
-            guard files.access == .writer else { return }
-            // Removes the index first, so that after an interruption no index refers to a removed segment.
-            files.indexFile = nil
-            remove(CacheFolderName.index.text)
-            files.currentSegment = nil
-            for number in files.segmentLengths.keys { remove(CacheFolderName.segment(number).text) }
-            files.segmentLengths = [:]
-            // If this fails, the folder has no index file, and `lacksIndex` is true.
-            _ = replaceIndex([], &files)
+            if files.access == .writer { removeAllEntries(&files) }
         }
+    }
+
+    /// Removes the index file and all segments, for the writer that has locked `files`. This needs no descriptor, so it succeeds
+    /// when no file can be opened.
+    func removeAllEntries(_ files: inout Files) {
+        // Removes the index first, so that after an interruption no index refers to a removed segment.
+        files.indexFile = nil
+        remove(CacheFolderName.index.text)
+        files.currentSegment = nil
+        for number in files.segmentLengths.keys { remove(CacheFolderName.segment(number).text) }
+        files.segmentLengths = [:]
+        // If this fails, the folder has no index file, and `lacksIndex` is true.
+        _ = replaceIndex([], &files)
     }
 
     /// Removes the segments without entries. `liveBytesBySegment` has the number of bytes of existing entries in each segment,

@@ -34,6 +34,8 @@ extension CacheStore {
         /// Whether the next batch has to empty the folder before it writes changes. The folder's entries already count as
         /// removed.
         var mustClear = false
+        /// Whether the last attempt to empty the folder has failed. The next one then starts after `batchInterval`.
+        var hasFailedToClear = false
         /// How often `clearFolder` was called. A batch that began before the last call is not recorded.
         var clearCount = 0
         /// The addresses whose entries were removed before the folder was read. Their entries in the folder count as removed, and
@@ -229,6 +231,7 @@ extension CacheStore.State {
         clearCount += 1
         removalsAsReader?.insertAll()
         mustClear = true
+        hasFailedToClear = false
         // The folder need not be read, because all its entries count as removed.
         hasReadFolder = true
         index = CacheIndex()
@@ -293,7 +296,7 @@ extension CacheStore.State {
     mutating func claimBatch() -> CacheStore.BatchStart? {
         // Uses alone are worth a batch only if there are many; fewer are logged together with later changes.
         if queue.isEmpty, !mustClear, usedKeys.count < Self.maxLoggedUses { return nil }
-        let mayWait = pendingSize < Self.undelayedSize && !mustClear && !isReleased
+        let mayWait = hasFailedToClear || pendingSize < Self.undelayedSize && !mustClear && !isReleased
         switch batchSchedule {
         case .queued: return nil
         case .alarm where mayWait: return nil

@@ -53,14 +53,7 @@ enum BodySource: Sendable {
     private static func openFile(
         at url: URL, forRequestTo requestURL: URL?
     ) throws(URLError) -> BodySource {
-        let path = url.resolvingSymlinksInPath().path
-        // `open` would succeed for a folder.
-        if url.isFileURL, let attributes = try? FileManager.default.attributesOfItem(atPath: path),
-            attributes[.type] as? FileAttributeType == .typeDirectory
-        {
-            throw .loading(
-                .fileIsDirectory, url: requestURL, reason: "the body is to come from a folder: \(path)")
-        }
+        let path = url.path
         do throws(Errno) {
             // A URL of another scheme names no file.
             guard url.isFileURL else { throw .noSuchFile }
@@ -70,6 +63,14 @@ enum BodySource: Sendable {
         } catch {
             let cause = TransportError.file(error)
             switch error {
+            case .isDirectory:
+                throw .loading(
+                    .fileIsDirectory, url: requestURL, reason: "the body is to come from a folder: \(path)")
+            // `Descriptor.reading` reports a file of another type so.
+            case .invalidArgument:
+                throw .loading(
+                    .cannotOpenFile, url: requestURL,
+                    reason: "the body is to come from a file that is no regular one: \(path)")
             case .noSuchFile, Errno(rawValue: ENOTDIR):
                 throw .loading(.fileDoesNotExist, url: requestURL, underlying: cause)
             case .accessDenied, .notPermitted:

@@ -125,19 +125,6 @@ final class FileLoad: HopLoad {
         guard !path.isEmpty, !path.utf8.contains(0) else {
             throw .loading(.badURL, url: url, reason: "no file can have this name")
         }
-        // Resolved only to read the type, because `attributesOfItem` does not follow a symbolic link. Opening `path` does.
-        let resolvedPath = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        let attributes = try? FileManager.default.attributesOfItem(atPath: resolvedPath)
-        let fileType = attributes?[.type] as? FileAttributeType
-        if fileType == .typeDirectory {
-            throw .loading(
-                .fileIsDirectory, url: url, underlying: Self.cause(.isDirectory),
-                reason: "\(path) is a folder")
-        }
-        // If the type is not known, opening the file fails below, with the reason.
-        if let fileType, fileType != .typeRegular {
-            throw .loading(.cannotOpenFile, url: url, reason: "this is no regular file")
-        }
         do throws(Errno) {
             return try OpenFile(Descriptor.reading(path: path))
         } catch { throw Self.failure(error, url) }
@@ -163,8 +150,14 @@ final class FileLoad: HopLoad {
             case .accessDenied, .notPermitted: .noPermissionsToReadFile
             case _: .cannotOpenFile
             }
-        return .loading(
-            code, url: url, underlying: cause(error),
-            reason: "\(url.path(percentEncoded: false)): \(error)")
+        let path = url.path(percentEncoded: false)
+        let reason =
+            switch error {
+            case .isDirectory: "\(path) is a folder"
+            // `Descriptor.reading` reports a file of another type so.
+            case .invalidArgument: "\(path) is no regular file"
+            case _: "\(path): \(error)"
+            }
+        return .loading(code, url: url, underlying: cause(error), reason: reason)
     }
 }

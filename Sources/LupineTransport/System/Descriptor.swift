@@ -32,9 +32,13 @@ package struct Descriptor: ~Copyable, Sendable {
 }
 
 extension Descriptor {
-    /// Opens a regular file for reading, close-on-exec.
+    /// Opens a regular file for reading, close-on-exec. Throws `.isDirectory` for a folder, and `.invalidArgument` for a file of
+    /// another type, which is not read. Opening never waits for the other end of a pipe.
     package static func reading(path: String) throws(Errno) -> Descriptor {
-        Descriptor(adopting: try Syscalls.open(path, flags: O_RDONLY | O_CLOEXEC, mode: 0))
+        let file = Descriptor(
+            adopting: try Syscalls.open(path, flags: O_RDONLY | O_CLOEXEC | O_NONBLOCK, mode: 0))
+        try Syscalls.checkIsRegularFile(file.rawValue)
+        return file
     }
 
     /// Opens a file for reading that belongs to the process's user and that no other user can write to. Throws `.notPermitted`

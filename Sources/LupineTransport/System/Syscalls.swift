@@ -188,6 +188,17 @@ enum Syscalls {
         return Int64(status.st_size)
     }
 
+    /// Throws `.isDirectory` if a descriptor is a folder, and `.invalidArgument` if it is anything else but a regular file.
+    static func checkIsRegularFile(_ descriptor: Int32) throws(Errno) {
+        var status = stat()
+        _ = try perform(.size) { unsafe Int(fstat(descriptor, &status)) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return
+        case S_IFDIR: throw .isDirectory
+        default: throw .invalidArgument
+        }
+    }
+
     /// Returns whether a descriptor is a regular file that belongs to this process's user, has one name, and is inaccessible to
     /// all others.
     static func isPrivateFile(_ descriptor: Int32) throws(Errno) -> Bool {

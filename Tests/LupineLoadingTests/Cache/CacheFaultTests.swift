@@ -105,6 +105,24 @@ struct CacheFaultTests {
         }
     }
 
+    @Test("[U-12.16] a folder that cannot be opened is emptied later", arguments: 1..<8)
+    func clearing(count: Int) async throws {
+        try await stage.process(memory: 0) { try store("old", 0, in: $0) }
+        try await stage.process(memory: 0) { cache in
+            let errors = [Errno](repeating: Errno(rawValue: EMFILE), count: count)
+            await whileFailing(.open, errors, cache) {
+                cache.removeAllCachedResponses()
+                #expect(found(cache)[0] == nil)
+            }
+            #expect(found(cache)[0] == nil)
+            await cache.flush()
+            try store("later", 1, in: cache)
+            await cache.flush()
+            #expect(found(cache) == [nil, "later", nil, nil])
+        }
+        await stage.process(memory: 0) { #expect(found($0) == [nil, "later", nil, nil]) }
+    }
+
     @Test("[U-12.3] responses that wait too long: a load's stays in memory only, a program's keeps waiting")
     func waiting() async throws {
         let cache = stage.cache(memory: 64 << 20, disk: 64 << 20)

@@ -37,6 +37,9 @@ struct CacheScheduleTests {
         var clearing = state()
         clearing.mustClear = true
         #expect(clearing.claimBatch() == .now)
+        var failed = state(waiting: half)
+        (failed.mustClear, failed.hasFailedToClear) = (true, true)
+        #expect(failed.claimBatch() == .at(.distantFuture))
         var idle = State(memoryCapacity: 0, diskCapacity: 1 << 30)
         #expect(idle.claimBatch() == nil)
     }

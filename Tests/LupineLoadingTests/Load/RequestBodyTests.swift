@@ -255,6 +255,7 @@ import Testing
             MissingFile(testDescription: "no such file", path: "/nonexistent/file", code: .fileDoesNotExist),
             MissingFile(testDescription: "below a file", path: "/etc/passwd/file", code: .fileDoesNotExist),
             MissingFile(testDescription: "a directory", path: "/etc", code: .fileIsDirectory),
+            MissingFile(testDescription: "a device", path: "/dev/zero", code: .cannotOpenFile),
         ], TestedHTTP.allCases)
     func filesThatCannotBeSent(_ row: MissingFile, over testedHTTP: TestedHTTP) async throws {
         try await withLoads(over: testedHTTP) { stage in

@@ -81,6 +81,10 @@ struct FileLoadTests {
             #expect(cause?.domain == NSPOSIXErrorDomain && cause?.code == 2)
             let device = await Self.load(URL(fileURLWithPath: "/dev/zero"))
             #expect(device.error?.code == .cannotOpenFile)
+            // Opening a pipe without a writer would wait for one.
+            let pipe = folder.appending(path: "pipe")
+            try #require(unsafe mkfifo(pipe.path, 0o600) == 0)
+            #expect(await Self.load(pipe).error?.code == .cannotOpenFile)
         }
         // Root may read every file, so these errors are passed to `failure` directly.
         let url = URL(fileURLWithPath: "/x")
