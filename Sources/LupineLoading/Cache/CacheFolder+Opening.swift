@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
-internal import Glibc
 internal import LupineTransport
 
 /// Opens, cleans up and empties the folder.
@@ -140,9 +139,6 @@ extension CacheFolder {
         case .lock?, .index?, nil: false
         }
     }
-
-    /// Removes a file or a symbolic link, but not a folder.
-    func remove(_ name: String) { unsafe unlink(path(name)) }
 
     /// Removes all entries: all files of the cache except the lock file and an empty index. Does nothing if another process is
     /// the writer. Does not create the folder. Returns false if the folder exists and cannot be opened, so that its entries

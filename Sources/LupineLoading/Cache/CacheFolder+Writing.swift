@@ -165,6 +165,9 @@ extension CacheFolder {
         _ = replaceIndex([], &files)
     }
 
+    /// Removes a file or a symbolic link, but not a folder.
+    func remove(_ name: String) { unsafe unlink(path(name)) }
+
     /// Removes the segments without entries. `liveBytesBySegment` has the number of bytes of existing entries in each segment,
     /// and lacks the segments without entries.
     func removeSegmentsWithoutEntries(_ liveBytesBySegment: [UInt64: Int]) {
