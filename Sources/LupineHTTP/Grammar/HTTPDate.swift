@@ -117,12 +117,20 @@ package enum HTTPDate {
     /// Returns the month, 1 to 12, with whose name the token begins, or nil. Compares case-insensitively.
     private static func parseMonth(_ token: Span<UInt8>) -> Int? {
         guard token.count >= 3 else { return nil }
-        for (index, month) in months.enumerated() {
-            let name = month.utf8.span
-            // 0x20 is the bit in which lower-case letters differ from capitals.
-            if name.indices.allSatisfy({ name[$0] | 0x20 == token[$0] | 0x20 }) { return index + 1 }
-        }
-        return nil
+        let name = lowercaseName(token[0], token[1], token[2])
+        return lowercaseMonths.firstIndex(of: name).map { $0 + 1 }
+    }
+
+    /// The months in lower case; numbers are compared faster than texts.
+    private static let lowercaseMonths = months.map { month in
+        let octets = Array(month.utf8)
+        return lowercaseName(octets[0], octets[1], octets[2])
+    }
+
+    /// Returns three letters in lower case as one number.
+    private static func lowercaseName(_ first: UInt8, _ second: UInt8, _ third: UInt8) -> UInt32 {
+        // 0x20 is the bit in which lower-case letters differ from capitals.
+        UInt32(first | 0x20) << 16 | UInt32(second | 0x20) << 8 | UInt32(third | 0x20)
     }
 
     // MARK: Calendar

@@ -67,7 +67,7 @@ enum CacheDecision: Sendable {
         guard let response = entry.httpResponse, let freshness = entry.freshness else {
             return .stale(hasValidator: false)
         }
-        let hasValidator = !CacheRule.conditions(of: response).isEmpty
+        let hasValidator = CacheRule.hasValidator(response)
         return freshness.isUsable(at: now, for: CachePlan.control(of: request))
             ? .fresh(hasValidator: hasValidator) : .stale(hasValidator: hasValidator)
     }

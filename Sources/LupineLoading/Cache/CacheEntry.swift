@@ -2,6 +2,7 @@
 
 package import Foundation
 internal import LupineHTTP
+internal import LupineTransport
 
 /// A stored response with everything on which its later use depends: the times of its request and response, the relevant part of
 /// the request, and its provenance.
@@ -33,6 +34,8 @@ package final class CacheEntry: Sendable {
     /// The entry's cost in memory, in bytes: its content and the text of its head. Computed once, because the response may be of
     /// a program's subclass, which must not be called under the store's lock and may return other values later.
     package let size: Int
+    /// What `freshness` has computed.
+    private let computedFreshness = Lock<Freshness?>(nil)
 
     /// The keyed hash that conceals secrets in memory.
     private static let hash = KeyedHash(key: SecretKeyFile.randomKey())
@@ -149,9 +152,14 @@ package final class CacheEntry: Sendable {
         return vary.values["authorization"] == .absent
     }
 
-    /// The freshness of the response; nil for one that is not HTTP.
+    /// The freshness of the response; nil for one that is not HTTP. Computed when it is first needed, since many entries are never
+    /// used.
     var freshness: Freshness? {
-        httpResponse.map { Freshness($0, requestTime: requestTime, arrival: responseTime) }
+        guard let httpResponse else { return nil }
+        if let freshness = computedFreshness.withLock({ $0 }) { return freshness }
+        let freshness = Freshness(httpResponse, requestTime: requestTime, arrival: responseTime)
+        computedFreshness.withLock { $0 = freshness }
+        return freshness
     }
 
     /// Returns the entry's cost in memory, in bytes.

@@ -198,6 +198,14 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         return Self.value(of: name, in: fields)
     }
 
+    /// Whether `value(of:)` has a value for this name.
+    func hasField(_ name: FieldName) -> Bool {
+        guard case .lines(let fields) = header, type(of: self) == HTTPURLResponse.self else {
+            return value(of: name) != nil
+        }
+        return fields.contains(name)
+    }
+
     /// Returns the value of a header field; joins lines of the same name.
     private static func value(of name: FieldName, in fields: Fields) -> String? {
         guard let first = fields.firstIndex(of: name) else { return nil }

@@ -45,15 +45,23 @@ package struct HeaderList: Sendable {
     package var isEmpty: Bool { fields.isEmpty }
 
     /// The value of the first field with this name, compared without case.
-    package subscript(name: String) -> String? {
-        fields.first { Self.isSame($0.name, name) }?.value
+    package subscript(name: String) -> String? { firstIndex(of: name).map { fields[$0].value } }
+
+    /// Whether a field has one of these names, compared without case.
+    package func contains(anyOf names: [String]) -> Bool { names.contains { firstIndex(of: $0) != nil } }
+
+    /// Returns the index of the first field with this name.
+    private func firstIndex(of name: String) -> Int? {
+        // A span, because the iteration over the array would copy each field.
+        let fields = fields.span
+        return fields.indices.first { Self.isSame(fields[$0].name, name) }
     }
 
     /// Sets the value of a field and makes its name canonical; nil removes the field.
     package mutating func set(_ name: String, _ value: String?) {
         guard let value else { return fields.removeAll { Self.isSame($0.name, name) } }
         let field = Field(name: Self.canonical(name), value: value)
-        guard let index = fields.firstIndex(where: { Self.isSame($0.name, name) }) else {
+        guard let index = firstIndex(of: name) else {
             return fields.append(field)
         }
         fields[index] = field
@@ -62,7 +70,7 @@ package struct HeaderList: Sendable {
 
     /// Appends a comma and the value to the first field with this name; adds a field if there is none.
     package mutating func add(_ name: String, _ value: String) {
-        guard let index = fields.firstIndex(where: { Self.isSame($0.name, name) }) else {
+        guard let index = firstIndex(of: name) else {
             return fields.append(Field(name: Self.canonical(name), value: value))
         }
         fields[index] = Field(name: Self.canonical(name), value: fields[index].value + "," + value)
@@ -102,9 +110,10 @@ package struct HeaderList: Sendable {
     /// Returns whether two names are equal without regard to the case of ASCII letters. Valid field names are ASCII; other
     /// characters are compared exactly.
     package static func isSame(_ left: String, _ right: String) -> Bool {
+        // Most names that differ have different lengths, which are known without the octets.
+        guard left.utf8.count == right.utf8.count else { return false }
         let leftOctets = left.utf8.span
         let rightOctets = right.utf8.span
-        guard leftOctets.count == rightOctets.count else { return false }
         for index in leftOctets.indices where leftOctets[index] != rightOctets[index] {
             if lowercased(leftOctets[index]) != lowercased(rightOctets[index]) { return false }
         }

@@ -41,9 +41,9 @@ enum CachePlan: Hashable, Sendable {
     ]
 
     /// Whether the fields of a request affect its plan.
-    static func isAffected(by headers: HeaderList) -> Bool {
-        (callerConditions + ["Cache-Control", "Pragma"]).contains { headers[$0] != nil }
-    }
+    static func isAffected(by headers: HeaderList) -> Bool { headers.contains(anyOf: affectingNames) }
+
+    private static let affectingNames = callerConditions + ["Cache-Control", "Pragma"]
 
     /// Returns the effective policy: the request's own, unless that is the protocol's default; then the configuration's.
     static func policy(of request: URLRequest, configuration: URLRequest.CachePolicy)
@@ -56,9 +56,7 @@ enum CachePlan: Hashable, Sendable {
     static func plan(
         for request: URLRequest, policy: URLRequest.CachePolicy, stored: StoredResponse
     ) -> CachePlan {
-        if callerConditions.contains(where: { request.value(forHTTPHeaderField: $0) != nil }) {
-            return .bypass
-        }
+        if request.headerList.contains(anyOf: callerConditions) { return .bypass }
         let plan = plan(policy, stored)
         switch plan {
         // `only-if-cached` forbids only plans that use the network. `bypass` does not occur here.

@@ -51,6 +51,11 @@ enum CacheRule {
     /// Whether the request has a key.
     static func hasKey(_ request: URLRequest) -> Bool { request.httpMethod == "GET" && request.url != nil }
 
+    /// Whether a stored response can be validated: `conditions(of:)` then has a field.
+    static func hasValidator(_ stored: HTTPURLResponse) -> Bool {
+        stored.hasField(.eTag) || stored.hasField(.lastModified)
+    }
+
     /// Returns the fields of a conditional request that validates a stored response (U-12.13). Their values have the octets that
     /// the server has sent.
     static func conditions(of stored: HTTPURLResponse) -> [HeaderList.Field] {

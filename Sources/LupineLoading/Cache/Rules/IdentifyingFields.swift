@@ -32,7 +32,9 @@ final class IdentifyingFields: Sendable {
     /// the order of the fields does not matter.
     func text(of request: URLRequest) -> String? {
         let fields = request.headerList.fields
-        guard fields.contains(where: { contains($0.name) }) else { return nil }
+        // A span, because the iteration over the array would copy each field.
+        let span = fields.span
+        guard span.indices.contains(where: { contains(span[$0].name) }) else { return nil }
         return fields.map { (name: $0.name.lowercased(), value: $0.value) }
             .filter { names.contains($0.name) }
             .sorted { ($0.name, $0.value) < ($1.name, $1.value) }
