@@ -25,7 +25,7 @@ struct OctetReader: Sendable {
     var isAtEnd: Bool { position == end }
 
     /// The number of octets that have not been read.
-    private var remainingCount: Int { end - position }
+    var remainingCount: Int { end - position }
 
     /// Reads one octet.
     mutating func octet() throws(Damage) -> UInt8 {
@@ -76,10 +76,8 @@ struct OctetReader: Sendable {
 
     /// Reads a text.
     mutating func text() throws(Damage) -> String {
-        guard let text = String(validating: try lengthPrefixedOctets(), as: UTF8.self) else {
-            throw Damage()
-        }
-        return text
+        let octets = try lengthPrefixedOctets()
+        do { return String(copying: try UTF8Span(validating: octets.span)) } catch { throw Damage() }
     }
 
     /// Reads a text or nil.
@@ -87,8 +85,10 @@ struct OctetReader: Sendable {
 
     /// Reads a number of this many octets, in little-endian order.
     private mutating func number(octets count: Int) throws(Damage) -> UInt64 {
+        guard count <= remainingCount else { throw Damage() }
         var number: UInt64 = 0
-        for (index, octet) in try octets(count).enumerated() { number |= UInt64(octet) << (8 * index) }
+        for index in 0..<count { number |= UInt64(source[position + index]) << UInt64(8 * index) }
+        position += count
         return number
     }
 }

@@ -399,10 +399,13 @@ package enum CacheEntryFormat {
         case .receivedFields:
             let status = try readStatus(&reader)
             let isDecoded = try reader.flag()
+            let count = try reader.number()
             var fields = Fields()
-            for _ in 0..<(try reader.number()) {
+            // The number and the length are not trusted. Longer lists grow as they are read.
+            fields.reserve(fields: Int(min(count, 32)), octets: min(reader.remainingCount, 2_048))
+            for _ in 0..<count {
                 let name = try reader.text()
-                let value = Array(try reader.lengthPrefixedOctets())
+                let value = try reader.lengthPrefixedOctets()
                 do { try fields.append(FieldName(name), value.span) } catch { throw OctetReader.Damage() }
             }
             let head = ResponseHead(status: Status(status), fields: fields)

@@ -10,16 +10,17 @@ final class IdentifyingFields: Sendable {
     /// The digest of the names, as text, which identifies this set of fields in all processes.
     let digest: String
     private let names: Set<String>
-    /// The names by their number of octets, which is faster to search than the set. Nil if a name is not ASCII, as valid names
+    /// The octets of the names by their number, which are faster to search than the set. Nil if a name is not ASCII, as valid names
     /// are.
-    private let namesByLength: [[String]]?
+    private let namesByLength: [[[UInt8]]]?
 
     /// Creates the set of `Cookie` and these fields.
     init(_ names: Set<String>) {
         self.names = Set(names.map { $0.lowercased() } + ["cookie"])
         let areASCII = self.names.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }
-        var namesByLength = [[String]](repeating: [], count: (self.names.map(\.utf8.count).max() ?? 0) + 1)
-        for name in self.names { namesByLength[name.utf8.count].append(name) }
+        var namesByLength = [[[UInt8]]](
+            repeating: [], count: (self.names.map(\.utf8.count).max() ?? 0) + 1)
+        for name in self.names { namesByLength[name.utf8.count].append(Array(name.utf8)) }
         self.namesByLength = areASCII ? namesByLength : nil
         // The separator is a character that no field name contains.
         digest = SHA256Digest.of(Array(self.names.sorted().joined(separator: "\0").utf8)).description
@@ -34,17 +35,24 @@ final class IdentifyingFields: Sendable {
         let fields = request.headerList.fields
         // A span, because the iteration over the array would copy each field.
         let span = fields.span
-        guard span.indices.contains(where: { contains(span[$0].name) }) else { return nil }
-        return fields.map { (name: $0.name.lowercased(), value: $0.value) }
+        guard span.indices.contains(where: { mayContain(span[$0].name) }) else { return nil }
+        let identifying = fields.map { (name: $0.name.lowercased(), value: $0.value) }
             .filter { names.contains($0.name) }
-            .sorted { ($0.name, $0.value) < ($1.name, $1.value) }
+        if identifying.isEmpty { return nil }
+        return identifying.sorted { ($0.name, $0.value) < ($1.name, $1.value) }
             .map { "\($0.name):\($0.value)" }.joined(separator: "\0")
     }
 
-    /// Whether a name, in any case, is in the set.
-    private func contains(_ name: String) -> Bool {
+    /// Whether a name, in any case, is in the set. Names with invalid characters may be found too.
+    private func mayContain(_ name: String) -> Bool {
         guard let namesByLength else { return names.contains(name.lowercased()) }
         let length = name.utf8.count
-        return length < namesByLength.count && namesByLength[length].contains { HeaderList.isSame($0, name) }
+        guard length < namesByLength.count, !namesByLength[length].isEmpty else { return false }
+        let octets = name.utf8.span
+        return namesByLength[length].contains { candidate in
+            let candidate = candidate.span
+            // 0x20 is the bit in which lower-case letters differ from capitals. The names of the set are in lower case.
+            return octets.indices.allSatisfy { octets[$0] | 0x20 == candidate[$0] | 0x20 }
+        }
     }
 }
