@@ -311,15 +311,19 @@ public struct Fields: Sendable {
         _ values: Span<UInt8>, _ value: Range<Int>
     ) {
         let start = octets.count
-        octets.append(names, name)
-        octets.append(Octet.colon)
-        octets.append(Octet.space)
-        let valueStart = octets.count
-        octets.append(values, value)
-        let valueEnd = octets.count
-        octets.append(Octet.carriageReturn)
-        octets.append(Octet.lineFeed)
-        entries.append(Entry(name: start..<(start + name.count), value: valueStart..<valueEnd, tag: tag))
+        let valueStart = start + name.count + 2
+        // One call, because each checks the capacity and whether the array is shared.
+        octets.append(addingCapacity: name.count + value.count + 4) { line in
+            for index in name { line.append(names[index]) }
+            line.append(Octet.colon)
+            line.append(Octet.space)
+            for index in value { line.append(values[index]) }
+            line.append(Octet.carriageReturn)
+            line.append(Octet.lineFeed)
+        }
+        entries.append(
+            Entry(
+                name: start..<(start + name.count), value: valueStart..<(valueStart + value.count), tag: tag))
         tagFilter.insert(tag.filter)
     }
 }

@@ -86,8 +86,11 @@ struct OctetReader: Sendable {
     /// Reads a number of this many octets, in little-endian order.
     private mutating func number(octets count: Int) throws(Damage) -> UInt64 {
         guard count <= remainingCount else { throw Damage() }
+        // A copy, because the span of `source` would forbid the change of `position`.
+        let source = source
+        let octets = source.span.extracting(position..<(position + count))
         var number: UInt64 = 0
-        for index in 0..<count { number |= UInt64(source[position + index]) << UInt64(8 * index) }
+        for index in octets.indices { number |= UInt64(octets[index]) << UInt64(8 * index) }
         position += count
         return number
     }

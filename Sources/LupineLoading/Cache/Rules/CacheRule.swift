@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import LupineHTTP
+internal import LupineTransport
 
 /// The rules of HTTP for storing, validating and invalidating responses (RFC 9111 §3, §4.3, §4.4). The functions have no side
 /// effects.
@@ -110,31 +111,38 @@ enum CacheRule {
         return names
     }
 
+    /// The fields of a 304 that do not replace stored ones: those that concern the connection, or describe the content.
+    private static let neverRefreshed = RedirectMove.names([
+        "Connection", "Content-Encoding", "Content-Length", "Content-Range", "Keep-Alive",
+        "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Connection", "TE", "Trailer",
+        "Transfer-Encoding", "Upgrade",
+    ])
+
     /// Returns the fields of a stored response after a 304 (RFC 9111 §3.2). The fields of the 304 replace stored fields of the
     /// same name. Fields that concern the connection, or that describe the content, are not replaced, because a 304 has no
     /// content.
     static func refreshed(_ stored: Fields, by update: Fields) -> Fields {
-        var excluded: Set<FieldName> = []
-        for name in [
-            "Connection", "Content-Encoding", "Content-Length", "Content-Range", "Keep-Alive",
-            "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Connection", "TE", "Trailer",
-            "Transfer-Encoding", "Upgrade",
-        ] + connectionOptions(of: update) {
+        var excluded = neverRefreshed
+        for name in connectionOptions(of: update) {
             if let name = try? FieldName(name) { excluded.insert(name) }
         }
         // A tag that differs only in its strength must not replace the tag that came with the stored content.
         if let tag = stored[.eTag], let new = update[.eTag], isSameTag(tag, new) { excluded.insert(.eTag) }
+        // The parser's limit, which the fields of several 304s could exceed together.
+        let mayExceedLimit = stored.count + update.count > maxFieldCount
         // A set, because a server may send a thousand names with a long common prefix, which are slow to compare with each other.
         var storedNames: Set<FieldName> = []
-        for index in 0..<stored.count { storedNames.insert(stored.fieldName(at: index)) }
+        if mayExceedLimit {
+            for index in 0..<stored.count { storedNames.insert(stored.fieldName(at: index)) }
+        }
         var replaced: Set<FieldName> = []
         var added = Fields()
         for index in 0..<update.count {
             let name = update.fieldName(at: index)
             if excluded.contains(name) { continue }
-            // Enforces the parser's limit, which the fields of several 304s could exceed together.
-            let isNew = !storedNames.contains(name)
-            if isNew, stored.count + added.count >= maxFieldCount { continue }
+            if mayExceedLimit, stored.count + added.count >= maxFieldCount, !storedNames.contains(name) {
+                continue
+            }
             replaced.insert(name)
             // Cannot fail, because the field was valid in the 304.
             try? added.append(name, update.value(at: index))
