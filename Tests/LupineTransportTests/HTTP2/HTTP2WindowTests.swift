@@ -65,7 +65,8 @@ import Testing
             let pair = try stage.exchange(target: "/bytes/\(3 * consumed)", sink: sink)
             stage.pool.submit(pair.exchange)
             // The window has grown while the consumer was fast.
-            while stage.origin.counts.bytesSent < consumed + 4 * EventLoop.readBufferSize { await Task.yield() }
+            let sentCount = consumed + 4 * EventLoop.readBufferSize
+            while stage.origin.counts.bytesSent < sentCount { await Task.yield() }
             await stage.settle()
             while sink.log.value.ends == 0 {
                 pair.exchange.resume()
