@@ -136,8 +136,8 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
 
     /// Stops the delivery of content, and of all callbacks after it including the completion (true), or continues it (false).
     ///
-    /// While content is held, the load reads until the limit for undelivered content is reached; then the server has to wait. A
-    /// cancelled task ends even while its content is held. May be called on any thread.
+    /// While content is held, the load stops reading at the next piece; then the server has to wait. A cancelled task ends even
+    /// while its content is held. May be called on any thread.
     package func holdContent(_ isHeld: Bool) { core.holdContent(isHeld) }
 
     /// Declares that the delegate only collects the content, so that the task delivers it in large pieces instead of in the

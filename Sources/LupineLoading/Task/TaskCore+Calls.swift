@@ -61,15 +61,15 @@ extension TaskCore {
         if needsTurn { requestTurn() }
     }
 
-    /// Queues a piece of content for `TaskSink.deliver`. Returns the demand for the load: `.pause` if much content is queued,
-    /// otherwise `.more`.
+    /// Queues a piece of content for `TaskSink.deliver`. Returns the demand for the load: `.pause` if much content is queued, or
+    /// content is held back; otherwise `.more`.
     func enqueue(_ data: Data) -> Demand {
         let (needsTurn, pauses) = state.withLock { $0.delivery.add(data) }
         if needsTurn { requestTurn() }
         return pauses ? .pause : .more
     }
 
-    /// Holds content back, or delivers it again. While content is held back, the load stops reading when much of it is queued.
+    /// Holds content back, or delivers it again. While content is held back, the load stops reading at the next piece.
     func holdContent(_ isHeld: Bool) {
         let needsTurn = state.withLock { $0.delivery.holdContent(isHeld) }
         if needsTurn { requestTurn() }

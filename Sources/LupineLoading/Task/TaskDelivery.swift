@@ -110,7 +110,8 @@ struct TaskDelivery: Sendable {
             append(.data(data))
             queuedPieces += 1
         }
-        if queuedBytes > Self.highWater { isPaused = true }
+        // While content is held back, enough of it waits for the consumer.
+        if holdsContent || queuedBytes > Self.highWater { isPaused = true }
         return (requestTurnIfReady(), isPaused)
     }
 
@@ -205,8 +206,8 @@ struct TaskDelivery: Sendable {
         hasQuestion ? dropSteps() : ([], false)
     }
 
-    /// Holds content back, or delivers it again. Steps before the next piece still run. Returns whether a turn has to be
-    /// requested.
+    /// Holds content back, or delivers it again. Steps before the next piece still run. While content is held back, the load has
+    /// to stop reading at the next piece. Returns whether a turn has to be requested.
     mutating func holdContent(_ isHeld: Bool) -> Bool {
         holdsContent = isHeld
         return requestTurnIfReady()

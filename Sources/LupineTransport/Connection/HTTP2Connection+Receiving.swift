@@ -327,8 +327,8 @@ extension HTTP2Connection {
     }
 
     /// Delivers as much as the rate limit and the consumer accept now. Returns the number of delivered octets. The caller must
-    /// store the others, unless the stream has ended.
-    private func deliver(_ bytes: Span<UInt8>, of stream: HTTP2Stream) -> Int {
+    /// store the others, unless the stream has ended. `isLast` says whether no more octets wait behind `bytes`.
+    private func deliver(_ bytes: Span<UInt8>, of stream: HTTP2Stream, isLast: Bool = true) -> Int {
         let count = receiveAllowance(bytes.count, of: stream)
         guard count > 0 else { return 0 }
         let demand: Demand
@@ -344,7 +344,11 @@ extension HTTP2Connection {
             return count
         }
         // After `.pause`, the octets count as consumed only when the consumer resumes: until then, the windows do not open.
-        if case .pause = demand { stream.withheldCredit += count } else { recordConsumed(count, of: stream) }
+        if case .pause = demand {
+            stream.withheldCredit += count
+        } else {
+            recordConsumed(count, of: stream, isLast: isLast)
+        }
         apply(demand, of: stream)
         return count
     }
@@ -414,12 +418,18 @@ extension HTTP2Connection {
             updateDeadlines(.received, of: stream)
             var held = HeldContent()
             swap(&held, &stream.heldContent)
-            let delivered = deliver(held.octets.span.extracting(droppingFirst: held.start), of: stream)
-            if needsContent(of: stream) {
+            // In pieces like those of a read, because the consumer can pause only between two of them.
+            while !held.isEmpty, stream.acceptsContent, stream.receivePaceTimer == nil {
+                let count = min(held.count, EventLoop.readBufferSize)
+                let delivered = deliver(
+                    held.octets.span.extracting(held.start..<held.start + count), of: stream,
+                    isLast: count == held.count)
                 held.dropFirst(delivered)
+            }
+            if needsContent(of: stream) {
                 stream.heldContent = held
             } else {
-                machine.consumed(held.count - delivered, on: stream.id)
+                machine.consumed(held.count, on: stream.id)
             }
         }
         if isCarrying(stream), stream.acceptsContent, stream.heldContent.isEmpty,

@@ -357,11 +357,12 @@ final class HTTP2Connection: Carrier {
         stream.withheldCredit = 0
     }
 
-    /// Records that the consumer has consumed `count` octets. The stream's window grows if the consumer was fast, within the
-    /// limit for all streams together.
-    func recordConsumed(_ count: Int, of stream: HTTP2Stream) {
+    /// Records that the consumer has consumed `count` octets, and whether these were the last ones that it was given. The
+    /// stream's window grows if the consumer was fast, within the limit for all streams together.
+    func recordConsumed(_ count: Int, of stream: HTTP2Stream, isLast: Bool = true) {
+        let hasConsumedAll = isLast && stream.heldContent.isEmpty && stream.heldEnd == nil
         let growth = stream.window.recordConsumed(
-            count, at: loop.now, hasConsumedAll: stream.heldContent.isEmpty && stream.heldEnd == nil,
+            count, at: loop.now, hasConsumedAll: hasConsumedAll,
             growthLimit: min(
                 Self.largestStreamWindow - stream.window.size, Self.connectionWindow / 2 - windowGrowth))
         if growth > 0 {

@@ -5,7 +5,6 @@ import Foundation
 import LupineLoading
 import LupineOrigin
 import LupineTestKit
-import LupineTransport
 import Testing
 
 @testable import Lupine
@@ -17,9 +16,6 @@ import Testing
 /// taken.
 @Suite(.serialized, .timeLimit(.minutes(60))) struct RequestOrderTests {
     private static let threads = 4
-    private static var steps: Int {
-        ProcessInfo.processInfo.environment["LUPINE_ORDER_STEPS"].flatMap { Int($0) } ?? 20_000
-    }
     private static let rootKey = DispatchSpecificKey<Bool>()
 
     private enum Event: Sendable {
@@ -60,7 +56,7 @@ import Testing
     }
 
     /// Checks what the notifications have told of a request that was not cancelled.
-    private static func check(notices events: [Event], _ faults: Faults) {
+    private static func check(notices events: [Event], _ faults: OrderFaults) {
         var last: Event?
         for event in events where event != .resumedTask || last != .resumedTask {
             let isRight =
@@ -82,9 +78,9 @@ import Testing
     private final class Recorder: EventMonitor {
         let queue = DispatchQueue(label: "recorder")
         let events = Protected<[Event]>([])
-        private let faults: Faults
+        private let faults: OrderFaults
 
-        init(_ faults: Faults) { self.faults = faults }
+        init(_ faults: OrderFaults) { self.faults = faults }
 
         private func add(_ event: Event) {
             faults.checkThread("monitor")
@@ -112,24 +108,9 @@ import Testing
         ) { add(.parsed) }
     }
 
-    /// What must not happen, and how often handlers were called.
-    private final class Faults: Sendable {
-        let found = Protected<[String]>([])
-        let handlers = Protected((added: 0, called: 0))
-
-        func note(_ fault: String) { found.write { if $0.count < 20 { $0.append(fault) } } }
-
-        /// No code of the program's runs on an event loop.
-        func checkThread(_ what: String) {
-            if EventLoop.current != nil { note("\(what) on an event loop") }
-        }
-
-        func checkRoot(_ what: String) {
-            checkThread(what)
-            if DispatchQueue.getSpecific(key: RequestOrderTests.rootKey) != true {
-                note("\(what) not on root")
-            }
-        }
+    private static func checkRoot(_ what: String, _ faults: OrderFaults) {
+        faults.checkThread(what)
+        if DispatchQueue.getSpecific(key: rootKey) != true { faults.note("\(what) not on root") }
     }
 
     /// The event that may come after another one of the same attempt, if the request was not cancelled.
@@ -148,7 +129,7 @@ import Testing
         }
     }
 
-    private static func check(_ events: [Event], wasCancelled: Bool, _ faults: Faults) {
+    private static func check(_ events: [Event], wasCancelled: Bool, _ faults: OrderFaults) {
         if wasCancelled {
             // A pass may have begun while a task was still to report its end.
             let ends = events.filter { $0 == .finished }.count
@@ -170,19 +151,21 @@ import Testing
 
     /// A retrier that is asked on the root queue, and retries each request once at most.
     private struct Once: RequestInterceptor {
-        let faults: Faults
+        let faults: OrderFaults
 
         func retry(
             _ request: Request, for session: Session, dueTo error: any Error,
             completion: @escaping @Sendable (RetryResult) -> Void
         ) {
-            faults.checkRoot("retrier")
+            RequestOrderTests.checkRoot("retrier", faults)
             completion(request.retryCount < 1 ? .retry : .doNotRetry)
         }
     }
 
     /// Takes one step. Returns whether it may have cancelled the request.
-    private static func step(_ request: DataRequest, _ faults: Faults, _ random: inout SeededRandom) -> Bool {
+    private static func step(
+        _ request: DataRequest, _ faults: OrderFaults, _ random: inout SeededRandom
+    ) -> Bool {
         let queues = [DispatchQueue.global(), request.underlyingQueue, DispatchQueue.main]
         let queue = queues[Int.random(in: 0..<3, using: &random)]
         switch Int.random(in: 0..<40, using: &random) {
@@ -193,7 +176,7 @@ import Testing
         case 5...8: request.resume()
         case 9...11:
             request.validate { _, _, _ in
-                faults.checkRoot("validator")
+                checkRoot("validator", faults)
                 return .success(())
             }
         case 12: request.validate()
@@ -213,7 +196,7 @@ import Testing
 
     /// The work of one thread.
     private static func work(
-        _ number: Int, _ session: Session, _ origin: String, _ faults: Faults, _ notices: Notices,
+        _ number: Int, _ session: Session, _ origin: String, _ faults: OrderFaults, _ notices: Notices,
         _ left: Protected<Int>
     ) async {
         var random = SeededRandom(seed: UInt64(number))
@@ -267,8 +250,8 @@ import Testing
         "[S-29, E-5, R-41, R-43, R-48, R-61, O-5, O-7] events are in order, each occurs once, on a permitted thread"
     )
     func model() async throws {
-        let faults = Faults()
-        let left = Protected(Self.steps)
+        let faults = OrderFaults()
+        let left = Protected(OrderFaults.steps(20_000))
         let notices = Notices()
         try await withObserved(monitors: [AlamofireNotifications()]) { stage async throws in
             stage.session.rootQueue.setSpecific(key: Self.rootKey, value: true)
@@ -287,7 +270,7 @@ import Testing
             let kept = stage.session.mutableState.read { $0.activeRequests.count + $0.requestTaskMap.count }
             #expect(kept == 0)
         }
-        #expect(faults.found.read { $0 } == [])
+        #expect(faults.all == [])
         #expect(faults.handlers.read { $0.called == $0.added })
     }
 }

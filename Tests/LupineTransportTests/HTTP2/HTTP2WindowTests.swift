@@ -52,6 +52,32 @@ import Testing
         }
     }
 
+    /// What has arrived for a paused consumer comes in pieces like those of a read, and the consumer can pause after each.
+    @Test("[U-7.2] held content is delivered in pieces that are no longer than a read")
+    func heldContentComesInPieces() async throws {
+        try await withPool(over: .http2) { stage in
+            let consumed = 1 << 20
+            let totals = Box([0])
+            let sink = RecordingSink(demand: { total in
+                totals.update { $0.append(total) }
+                return total < consumed ? .more : .pause
+            })
+            let pair = try stage.exchange(target: "/bytes/\(3 * consumed)", sink: sink)
+            stage.pool.submit(pair.exchange)
+            // The window has grown while the consumer was fast.
+            let sentCount = consumed + 4 * EventLoop.readBufferSize
+            while stage.origin.counts.bytesSent < sentCount { await Task.yield() }
+            await stage.settle()
+            while sink.log.value.ends == 0 {
+                pair.exchange.resume()
+                await Task.yield()
+            }
+            #expect(sink.failure == nil && sink.log.value.body.count == 3 * consumed)
+            let pieces = zip(totals.value, totals.value.dropFirst()).map { $1 - $0 }
+            #expect(pieces.max() ?? 0 <= EventLoop.readBufferSize)
+        }
+    }
+
     /// A consumer that resumes is told that nothing more has arrived: it may have gathered something before it paused.
     @Test func aResumedConsumerIsToldThatItHasCaughtUp() async throws {
         let plan = ScriptPlan(.expectRequest(1), .send(ServerFrames().head().data(1, "abc")), .stall)
