@@ -200,7 +200,10 @@ struct SourceFile: Sendable {
                 if octet == Self.backslash, matches(hashes, of: Self.hash, ahead: 1) {
                     let isInterpolation = peek(1 + hashes) == UInt8(ascii: "(")
                     advance(2 + hashes)
-                    if isInterpolation { readCode(untilClosingParenthesis: true) }
+                    if isInterpolation {
+                        tokens.append(Token(text: "(", line: line))
+                        readCode(untilClosingParenthesis: true)
+                    }
                 } else {
                     advance()
                 }

@@ -18,9 +18,9 @@ struct SourceFileTests {
         Row(name: "escaped quote", text: #""a\"b" c"#, tokens: ["\"", "c"]),
         Row(
             name: "interpolation is code", text: #""a \(b("c)")) d" e"#,
-            tokens: ["\"", "b", "(", "\"", ")", ")", "e"]),
+            tokens: ["\"", "(", "b", "(", "\"", ")", ")", "e"]),
         Row(name: "raw string", text: ##"#"a "b" \(c)"# d"##, tokens: ["\"", "d"]),
-        Row(name: "raw interpolation", text: ##"#"a \#(b)"# d"##, tokens: ["\"", "b", ")", "d"]),
+        Row(name: "raw interpolation", text: ##"#"a \#(b)"# d"##, tokens: ["\"", "(", "b", ")", "d"]),
         Row(name: "multi-line string", text: "\"\"\"\na \" b\n\"\"\"\nc", tokens: ["\"", "c"]),
         Row(name: "unterminated string ends with its line", text: "\"a\nb", tokens: ["\"", "b"]),
     ]

@@ -8,7 +8,7 @@ extension DataStreamRequest {
     public func httpResponses(
         bufferingPolicy: StreamOf<HTTPURLResponse>.BufferingPolicy = .unbounded
     ) -> StreamOf<HTTPURLResponse> {
-        events(bufferingPolicy) { source in
+        StreamOf(eventsOf: self, bufferingPolicy) { source in
             onHTTPResponse(on: underlyingQueue) { (response: HTTPURLResponse) in source.send(response) }
         }
     }

@@ -12,7 +12,7 @@ extension Request {
     public func uploadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
     ) -> StreamOf<Progress> {
-        events(bufferingPolicy) { source in
+        StreamOf(eventsOf: self, bufferingPolicy) { source in
             uploadProgress(queue: underlyingQueue) { source.send($0) }
         }
     }
@@ -21,7 +21,7 @@ extension Request {
     public func downloadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
     ) -> StreamOf<Progress> {
-        events(bufferingPolicy) { source in
+        StreamOf(eventsOf: self, bufferingPolicy) { source in
             downloadProgress(queue: underlyingQueue) { source.send($0) }
         }
     }
@@ -30,7 +30,7 @@ extension Request {
     public func urlRequests(
         bufferingPolicy: StreamOf<URLRequest>.BufferingPolicy = .unbounded
     ) -> StreamOf<URLRequest> {
-        events(bufferingPolicy) { source in
+        StreamOf(eventsOf: self, bufferingPolicy) { source in
             onURLRequestCreation(on: underlyingQueue) { source.send($0) }
         }
     }
@@ -39,7 +39,7 @@ extension Request {
     public func urlSessionTasks(
         bufferingPolicy: StreamOf<URLSessionTask>.BufferingPolicy = .unbounded
     ) -> StreamOf<URLSessionTask> {
-        events(bufferingPolicy) { source in
+        StreamOf(eventsOf: self, bufferingPolicy) { source in
             onURLSessionTaskCreation(on: underlyingQueue) { source.send($0) }
         }
     }
@@ -48,21 +48,24 @@ extension Request {
     public func cURLDescriptions(
         bufferingPolicy: StreamOf<String>.BufferingPolicy = .unbounded
     ) -> StreamOf<String> {
-        events(bufferingPolicy) { source in
+        StreamOf(eventsOf: self, bufferingPolicy) { source in
             cURLDescription(on: underlyingQueue) { source.send($0) }
         }
     }
+}
 
-    /// Returns a sequence that finishes when the request ends. `setHandler` sets a handler of the request, which sends its events
+extension StreamOf {
+    /// Creates a sequence that finishes when the request ends. `setHandler` sets a handler of the request, which sends its events
     /// to the source of the sequence.
-    func events<Element>(
-        _ bufferingPolicy: StreamOf<Element>.BufferingPolicy, setHandler: (StreamSource<Element>) -> Void
-    ) -> StreamOf<Element> {
-        StreamOf(bufferingPolicy: bufferingPolicy) { source in
+    init(
+        eventsOf request: Request, _ bufferingPolicy: BufferingPolicy,
+        setHandler: (StreamSource<Element>) -> Void
+    ) {
+        self.init(bufferingPolicy: bufferingPolicy) { source in
             setHandler(source)
             // The stream finishes in a block on the root queue, because events may still be queued there when the request ends.
-            let queue = underlyingQueue
-            onFinish { queue.async { source.finish() } }
+            let queue = request.underlyingQueue
+            request.onFinish { queue.async { source.finish() } }
         }
     }
 }

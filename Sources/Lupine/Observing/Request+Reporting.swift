@@ -9,6 +9,30 @@ extension Request.MutableState {
         let monitors: CompositeEventMonitor
         /// Whether the request has handlers of the program, which are called after the notifications are posted.
         let precedeHandlers: Bool
+
+        /// Posts the notifications.
+        func forward(about request: Request) {
+            // The notifications must be posted before handlers are called. Without handlers they may wait: those of all requests
+            // in one turn of an event loop then share one block on the main queue.
+            if precedeHandlers {
+                monitors.forward(notifications, about: request)
+            } else {
+                monitors.forwardBatched(notifications, about: request)
+            }
+        }
+    }
+
+    /// Defers the notification if that is possible, as `report` says.
+    ///
+    /// - Returns: Whether the notification was deferred, the deferred ones that have to be posted before it, and the monitors.
+    mutating func deferNotification(
+        _ notification: RequestNotifications
+    ) -> (isDeferred: Bool, earlier: RequestNotifications, monitors: CompositeEventMonitor?) {
+        let mayDefer = lane.isRunningOffRoot && eventMonitor?.onlyPostsNotifications == true
+        if mayDefer, deferredNotifications.append(notification) { return (true, [], nil) }
+        let earlier = deferredNotifications
+        deferredNotifications = mayDefer ? notification : []
+        return (mayDefer, earlier, eventMonitor)
     }
 
     /// Removes and returns the deferred notifications; nil if there are none.
@@ -34,15 +58,7 @@ extension Request {
     ///   - notification: The notification of the event.
     ///   - event: The event. Evaluated only if it is passed on at once.
     func report(_ notification: RequestNotifications, _ event: @autoclosure () -> MonitorEvent) {
-        // The notifications in `earlier` have to be posted before the event.
-        let (isDeferred, earlier, monitors) = mutableState.write {
-            state -> (Bool, RequestNotifications, CompositeEventMonitor?) in
-            let mayDefer = state.lane.isRunningOffRoot && state.eventMonitor?.onlyPostsNotifications == true
-            if mayDefer, state.deferredNotifications.append(notification) { return (true, [], nil) }
-            let earlier = state.deferredNotifications
-            state.deferredNotifications = mayDefer ? notification : []
-            return (mayDefer, earlier, state.eventMonitor)
-        }
+        let (isDeferred, earlier, monitors) = mutableState.write { $0.deferNotification(notification) }
         guard let monitors else { return }
         if !earlier.isEmpty { monitors.forward(earlier, about: self) }
         if !isDeferred { monitors.forward(notificationEvent: event()) }
@@ -50,18 +66,6 @@ extension Request {
 
     /// Passes the deferred notifications to the monitors. Called before handlers are called.
     func forwardDeferredNotifications() {
-        forward(mutableState.write { $0.takeDeferredNotifications() })
-    }
-
-    /// Posts notifications that were deferred; does nothing for nil.
-    func forward(_ deferred: MutableState.DeferredNotifications?) {
-        guard let deferred else { return }
-        // The notifications must be posted before handlers are called. Without handlers they may wait: those of all requests in
-        // one turn of an event loop then share one block on the main queue.
-        if deferred.precedeHandlers {
-            deferred.monitors.forward(deferred.notifications, about: self)
-        } else {
-            deferred.monitors.forwardBatched(deferred.notifications, about: self)
-        }
+        mutableState.write { $0.takeDeferredNotifications() }?.forward(about: self)
     }
 }

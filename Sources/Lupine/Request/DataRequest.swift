@@ -189,11 +189,11 @@ public class DataRequest: Request, @unchecked Sendable {
         completionHandler: @escaping @Sendable (AFDataResponse<Data?>) -> Void
     ) -> Self {
         // There is no serializer, so the closure runs in a step of the request.
-        appendSerializer(needsSerializationQueue: false) { _ in
+        pass.append(needsSerializationQueue: false) { _ in
             let result = AFResult<Data?>(value: self.data, error: self.error)
             let response = self.dataResponse(result, duration: 0)
             self.monitors?.request(self, didParseResponse: response)
-            self.completeSerializer { queue.async { completionHandler(response) } }
+            self.pass.complete { queue.async { completionHandler(response) } }
         }
         return self
     }
@@ -226,13 +226,13 @@ public class DataRequest: Request, @unchecked Sendable {
     ) -> Self {
         // A passthrough serializer only returns the data, which any thread may do.
         let needsQueue = (serializer as? DataResponseSerializer)?.isPassthrough != true
-        appendSerializer(needsSerializationQueue: needsQueue, isAwaited: queue == nil) { isInStep in
+        pass.append(needsSerializationQueue: needsQueue, isAwaited: queue == nil) { isInStep in
             assertNoLockIsHeld()
             let (result, duration) = AFResult.timed {
                 try serializer.serialize(
                     request: self.request, response: self.response, data: self.data, error: self.error)
             }
-            self.continueAfterSerializer(isInStep: isInStep) {
+            self.pass.continueAfterSerializer(isInStep: isInStep) {
                 self.serializerReturned(result, duration: duration, on: queue, completionHandler)
             }
         }
@@ -248,10 +248,10 @@ public class DataRequest: Request, @unchecked Sendable {
         monitors?.request(self, didParseResponse: response)
         guard case .failure(let error) = result else {
             // Without a queue, `deliver` calls the handler in the step that ends the pass.
-            return completeSerializer { queue.deliver(response, to: completionHandler) }
+            return pass.complete { queue.deliver(response, to: completionHandler) }
         }
         // `replacement` is the error that a retrier has put in place of the serializer's, or nil.
-        retryOrCompleteSerializer(dueTo: error) { replacement in
+        pass.retryOrComplete(dueTo: error) { replacement in
             guard let replacement else { return queue.deliver(response, to: completionHandler) }
             let failed = self.dataResponse(AFResult<Value>.failure(replacement), duration: duration)
             queue.deliver(failed, to: completionHandler)

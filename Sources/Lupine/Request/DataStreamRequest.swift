@@ -375,12 +375,12 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             if !state.isOver { state.consumers.append(PieceConsumer(consume: consume)) }
         }
         // In the request's chain of serializers, the end of the stream takes the place of a serializer.
-        appendSerializer(needsSerializationQueue: true) { isInStep in
-            let completion = { @Sendable in self.completeSerializer { self.complete(handler, on: queue) } }
+        pass.append(needsSerializationQueue: true) { isInStep in
+            let completion = { @Sendable in self.pass.complete { self.complete(handler, on: queue) } }
             if let end, self.error == nil {
                 end(self, completion)
             } else {
-                self.continueAfterSerializer(isInStep: isInStep, completion)
+                self.pass.continueAfterSerializer(isInStep: isInStep, completion)
             }
         }
         return self

@@ -136,7 +136,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     @discardableResult
     public func cancel(producingResumeData shouldProduceResumeData: Bool) -> Self {
         if shouldProduceResumeData { return cancel(byProducingResumeData: { _ in }) }
-        cancel(with: .explicitlyCancelled)
+        control.cancel(with: .explicitlyCancelled)
         return self
     }
 
@@ -147,11 +147,11 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     public func cancel(
         byProducingResumeData completionHandler: @escaping @Sendable (_ data: Data?) -> Void
     ) -> Self {
-        let action = cancel(with: .explicitlyCancelled, reportingTask: false) { task in
+        let action = control.cancel(with: .explicitlyCancelled, reportingTask: false) { task in
             (task as? URLSessionDownloadTask)?.cancel { data in
                 self.downloadState.write { $0.resumeData = data }
                 // The task reports its end after this call, so the monitors receive the cancellation first.
-                self.mutableState.write { Self.addReport({ self.didCancelTask(task) }, to: &$0) }
+                self.mutableState.write { $0.addReport { self.didCancelTask(task) } }
                 self.deliverPendingReportsOnRoot()
                 assertNoLockIsHeld()
                 completionHandler(data)
@@ -199,11 +199,11 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         completionHandler: @escaping @Sendable (AFDownloadResponse<URL?>) -> Void
     ) -> Self {
         // There is no serializer, so the closure runs in a step of the request.
-        appendSerializer(needsSerializationQueue: false) { _ in
+        pass.append(needsSerializationQueue: false) { _ in
             let result = AFResult<URL?>(value: self.fileURL, error: self.error)
             let response = self.downloadResponse(result, duration: 0)
             self.monitors?.request(self, didParseResponse: response)
-            self.completeSerializer { queue.async { completionHandler(response) } }
+            self.pass.complete { queue.async { completionHandler(response) } }
         }
         return self
     }
@@ -235,7 +235,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         _ completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
         let limit = collectedBodyLimit
-        appendSerializer(needsSerializationQueue: true, isAwaited: queue == nil) { isInStep in
+        pass.append(needsSerializationQueue: true, isAwaited: queue == nil) { isInStep in
             assertNoLockIsHeld()
             let (result, duration) = AFResult.timed {
                 // A task-local value, which the library's serializers read: `serializeDownload` has no parameter for the limit.
@@ -245,7 +245,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
                         error: self.error)
                 }
             }
-            self.continueAfterSerializer(isInStep: isInStep) {
+            self.pass.continueAfterSerializer(isInStep: isInStep) {
                 self.serializerReturned(result, duration: duration, on: queue, completionHandler)
             }
         }
@@ -261,10 +261,10 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         monitors?.request(self, didParseResponse: response)
         guard case .failure(let error) = result else {
             // Without a queue, `deliver` calls the handler in the step that ends the pass.
-            return completeSerializer { queue.deliver(response, to: completionHandler) }
+            return pass.complete { queue.deliver(response, to: completionHandler) }
         }
         // `replacement` is the error that a retrier has put in place of the serializer's, or nil.
-        retryOrCompleteSerializer(dueTo: error) { replacement in
+        pass.retryOrComplete(dueTo: error) { replacement in
             guard let replacement else { return queue.deliver(response, to: completionHandler) }
             let failed = self.downloadResponse(AFResult<Value>.failure(replacement), duration: duration)
             queue.deliver(failed, to: completionHandler)

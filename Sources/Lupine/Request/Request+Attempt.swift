@@ -125,6 +125,10 @@ extension Request {
         monitors?.request(self, didFailTask: task, earlyWithError: error)
     }
 
+    func didResumeTask(_ task: URLSessionTask) { report(.didResumeTask, .resumedTask(self, task)) }
+    func didSuspendTask(_ task: URLSessionTask) { report(.didSuspendTask, .suspendedTask(self, task)) }
+    func didCancelTask(_ task: URLSessionTask) { report(.didCancelTask, .cancelledTask(self, task)) }
+
     /// Validates the response, then retries or finishes the request. Called when the task has ended and its metrics are stored.
     /// An earlier error takes precedence over `error`.
     func didCompleteTask(_ task: URLSessionTask, with error: AFError?) {
@@ -136,7 +140,7 @@ extension Request {
         // Validators are the program's. The step runs on the root queue already, unless the first validator was added after the
         // step had begun.
         continueOnRoot {
-            self.run(validators)
+            Validator.run(validators, for: self)
             self.reportCompletion(of: task, with: error)
         }
     }
@@ -159,11 +163,7 @@ extension Request {
 
     /// Adds to the number of content bytes received.
     func updateDownloadProgress(addingBytes count: Int64, total: Int64) {
-        publish(
-            mutableState.write { state in
-                state.downloadProgress.update(
-                    completed: state.downloadProgress.completed + count, total: total)
-            })
+        publish(mutableState.write { $0.downloadProgress.add(count, of: total) })
     }
 
     /// Publishes a change of progress. If the progress handler is called on the root queue, the request records that: response
@@ -184,48 +184,12 @@ extension Request {
         guard let error, let delegate else { return finish() }
         switch mutableState.write({ $0.machine.receive(.attemptFailed) }) {
         case .askRetrier(let number):
-            continueOnRoot {
-                delegate.retryResult(for: self, dueTo: error) { result in
-                    self.performStepOnRoot {
-                        self.performRetryResult(result, ofQuestion: number, refusal: .retryRefused(number)) {
-                            error in
-                            self.finish(error: error)
-                        }
-                    }
-                }
-            }
+            RetryQuestion(of: self, number: number, refusal: .retryRefused(number)) { self.finish(error: $0) }
+                .ask(delegate, about: error)
         case .proceed: finish()
         // `.ignore`: the attempt has ended before, or the cancellation finishes the request.
         default: break
         }
-    }
-
-    /// Begins a retry or ends the attempt, as the retrier has answered. A late answer has no effect. Called on the root queue.
-    ///
-    /// - Parameters:
-    ///   - result: The answer.
-    ///   - number: The number of the question to the retrier.
-    ///   - refusal: The machine's event if the retrier refuses.
-    ///   - onRefusal: Called if the retrier refuses. Its argument is the error that the retrier has substituted, or nil.
-    func performRetryResult(
-        _ result: RetryResult, ofQuestion number: Int, refusal: RequestMachine.Event,
-        onRefusal: @escaping @Sendable (AFError?) -> Void
-    ) {
-        let event = result.isRetry ? RequestMachine.Event.retryGranted(number) : refusal
-        guard mutableState.write({ $0.machine.receive(event) }) == .proceed else { return }
-        switch result {
-        case .retry: retry(after: nil)
-        case .retryWithDelay(let delay): retry(after: delay)
-        case .doNotRetry: onRefusal(nil)
-        case .doNotRetryWithError(let error):
-            onRefusal(error.asAFError(orFailWith: "a delegate of requests answers with an AFError"))
-        }
-    }
-
-    /// Lets the session begin the next attempt, after `delay` seconds.
-    private func retry(after delay: TimeInterval?) {
-        guard let delegate else { return finish(error: .sessionDeinitialized) }
-        delegate.retryRequest(self, withDelay: delay)
     }
 
     /// Begins the next attempt: discards the results of the failed one. Returns false if the request was cancelled meanwhile. On
@@ -240,6 +204,56 @@ extension Request {
         reset()
         monitors?.requestIsRetrying(self)
         return true
+    }
+}
+
+/// A question to the retriers of a request, after an attempt or a serializer has failed.
+struct RetryQuestion: Sendable {
+    private let request: Request
+    private let number: Int
+    private let refusal: RequestMachine.Event
+    private let onRefusal: @Sendable (AFError?) -> Void
+
+    /// Creates a question.
+    ///
+    /// - Parameters:
+    ///   - request: The request that has failed.
+    ///   - number: The number of the question, by which the machine ignores a late answer.
+    ///   - refusal: The machine's event if the retrier refuses.
+    ///   - onRefusal: Called if the retrier refuses. Its argument is the error that the retrier has substituted, or nil.
+    init(
+        of request: Request, number: Int, refusal: RequestMachine.Event,
+        onRefusal: @escaping @Sendable (AFError?) -> Void
+    ) {
+        (self.request, self.number, self.refusal, self.onRefusal) = (request, number, refusal, onRefusal)
+    }
+
+    /// Asks the retriers on the root queue. Called in a step.
+    func ask(_ delegate: any RequestDelegate, about failure: AFError) {
+        request.continueOnRoot {
+            delegate.retryResult(for: request, dueTo: failure) { result in
+                request.performStepOnRoot { perform(result) }
+            }
+        }
+    }
+
+    /// Begins a retry or ends the attempt, as the retrier has answered. A late answer has no effect. Called on the root queue.
+    private func perform(_ result: RetryResult) {
+        let event = result.isRetry ? RequestMachine.Event.retryGranted(number) : refusal
+        guard request.mutableState.write({ $0.machine.receive(event) }) == .proceed else { return }
+        switch result {
+        case .retry: retry(after: nil)
+        case .retryWithDelay(let delay): retry(after: delay)
+        case .doNotRetry: onRefusal(nil)
+        case .doNotRetryWithError(let error):
+            onRefusal(error.asAFError(orFailWith: "a delegate of requests answers with an AFError"))
+        }
+    }
+
+    /// Lets the session begin the next attempt, after `delay` seconds.
+    private func retry(after delay: TimeInterval?) {
+        guard let delegate = request.delegate else { return request.finish(error: .sessionDeinitialized) }
+        delegate.retryRequest(request, withDelay: delay)
     }
 }
 

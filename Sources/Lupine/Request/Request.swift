@@ -104,8 +104,21 @@ public class Request: @unchecked Sendable {
             hasInterceptorOrHandler = interceptor != nil
         }
 
+        /// Stores a report of a call of `resume`, `suspend` or `cancel`. The caller then calls `deliverPendingReportsOnRoot`,
+        /// outside of the lock.
+        mutating func addReport(_ report: @escaping @Sendable () -> Void) {
+            pendingReports.append(Job(run: report))
+        }
+
+        /// Removes and returns the pending reports.
+        mutating func takePendingReports() -> [Job] {
+            if pendingReports.isEmpty { return [] }
+            defer { pendingReports = [] }
+            return pendingReports
+        }
+
         /// Whether the present attempt calls none of the program's code, and the request holds no objects of the program. If so,
-        /// its steps may run on any thread. Response handlers do not count: `continuePass` checks for them before it calls them.
+        /// its steps may run on any thread. Response handlers do not count: `RequestPass` checks for them before it calls them.
         var callsNoProgramCode: Bool { mayAvoidProgramCode && !hasProgramCode }
 
         /// Whether the program has added code other than response handlers to the request.
@@ -259,7 +272,7 @@ public class Request: @unchecked Sendable {
     /// effect once the request was cancelled or has finished.
     @discardableResult
     public func cancel() -> Self {
-        cancel(with: .explicitlyCancelled)
+        control.cancel(with: .explicitlyCancelled)
         return self
     }
 

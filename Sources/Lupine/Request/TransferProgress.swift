@@ -83,6 +83,11 @@ struct TransferProgress {
         return Change(object: object, total: total, completed: completed, handler: handler)
     }
 
+    /// Adds to the number of bytes transferred, and stores a new total. Returns the change like `update`.
+    mutating func add(_ count: Int64, of total: Int64) -> Change? {
+        update(completed: completed + count, total: total)
+    }
+
     /// Sets `total` and `completed` to zero. Returns the change to publish, which calls no handler, or nil if there is no object.
     mutating func reset() -> Change? {
         total = 0

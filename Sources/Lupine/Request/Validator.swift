@@ -8,6 +8,23 @@ struct Validator: Sendable {
     let check: @Sendable (URLRequest?, HTTPURLResponse) -> Request.ValidationResult
     /// Reports the result to the request's monitors.
     let report: @Sendable (URLRequest?, HTTPURLResponse, Request.ValidationResult) -> Void
+
+    /// Runs the validators until one fails, and stores its error. Called on the root queue.
+    static func run(_ validators: [Validator], for request: Request) {
+        guard let response = request.response else { return }
+        for validator in validators {
+            let urlRequest = request.request
+            assertNoLockIsHeld()
+            let result = validator.check(urlRequest, response)
+            if case .failure(let error) = result {
+                request.error = error.asAFError(
+                    or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
+            }
+            validator.report(urlRequest, response, result)
+            // The error is also set if the validator, which is the program's code, has cancelled the request.
+            if request.error != nil { return }
+        }
+    }
 }
 
 extension Request {
@@ -22,22 +39,5 @@ extension Request {
         report: @escaping @Sendable (URLRequest?, HTTPURLResponse, ValidationResult) -> Void
     ) {
         mutableState.write { $0.validators.append(Validator(check: check, report: report)) }
-    }
-
-    /// Runs the validators until one fails, and stores its error. Called on the root queue.
-    func run(_ validators: [Validator]) {
-        guard let response else { return }
-        for validator in validators {
-            let request = request
-            assertNoLockIsHeld()
-            let result = validator.check(request, response)
-            if case .failure(let error) = result {
-                self.error = error.asAFError(
-                    or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
-            }
-            validator.report(request, response, result)
-            // The error is also set if the validator, which is the program's code, has cancelled the request.
-            if self.error != nil { return }
-        }
     }
 }

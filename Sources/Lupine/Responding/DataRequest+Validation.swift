@@ -29,7 +29,7 @@ extension DataRequest {
     @discardableResult
     public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self
     where S.Element == Int {
-        validate { _, response, _ in Request.checkStatusCode(of: response, among: acceptableStatusCodes) }
+        validate { _, response, _ in ResponseCheck.statusCode(of: response, among: acceptableStatusCodes) }
     }
 
     /// Fails the request with `unacceptableContentType` or `missingContentType` unless the response's content type is among
@@ -42,7 +42,7 @@ extension DataRequest {
     ) -> Self where S.Element == String {
         validate { _, response, data in
             guard let data, !data.isEmpty else { return .success(()) }
-            return Request.checkContentType(of: response, among: Array(acceptableContentTypes()))
+            return ResponseCheck.contentType(of: response, among: Array(acceptableContentTypes()))
         }
     }
 
@@ -51,9 +51,10 @@ extension DataRequest {
     @preconcurrency
     @discardableResult
     public func validate() -> Self {
-        validate(statusCode: Request.acceptableStatusCodes).validate { request, response, data in
+        validate(statusCode: ResponseCheck.acceptableStatusCodes).validate { request, response, data in
             guard let data, !data.isEmpty else { return .success(()) }
-            return Request.checkContentType(of: response, among: Request.acceptableContentTypes(of: request))
+            return ResponseCheck.contentType(
+                of: response, among: ResponseCheck.acceptableContentTypes(of: request))
         }
     }
 }

@@ -29,7 +29,7 @@ extension DataStreamRequest {
     @discardableResult
     public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self
     where S.Element == Int {
-        validate { _, response in Request.checkStatusCode(of: response, among: acceptableStatusCodes) }
+        validate { _, response in ResponseCheck.statusCode(of: response, among: acceptableStatusCodes) }
     }
 
     /// Fails the stream with `unacceptableContentType` or `missingContentType` unless its content type is among these, which
@@ -40,7 +40,7 @@ extension DataStreamRequest {
         contentType acceptableContentTypes: @escaping @Sendable @autoclosure () -> S
     ) -> Self where S.Element == String {
         validate { _, response in
-            Request.checkContentType(of: response, among: Array(acceptableContentTypes()))
+            ResponseCheck.contentType(of: response, among: Array(acceptableContentTypes()))
         }
     }
 
@@ -49,8 +49,8 @@ extension DataStreamRequest {
     @preconcurrency
     @discardableResult
     public func validate() -> Self {
-        validate(statusCode: Request.acceptableStatusCodes).validate { request, response in
-            Request.checkContentType(of: response, among: Request.acceptableContentTypes(of: request))
+        validate(statusCode: ResponseCheck.acceptableStatusCodes).validate { request, response in
+            ResponseCheck.contentType(of: response, among: ResponseCheck.acceptableContentTypes(of: request))
         }
     }
 }

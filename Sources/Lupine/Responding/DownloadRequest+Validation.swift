@@ -37,7 +37,7 @@ extension DownloadRequest {
     where S.Element == Int {
         validate { [weak self] _, response, _ in
             if self?.isAlreadyComplete(accordingTo: response) == true { return .success(()) }
-            return Request.checkStatusCode(of: response, among: acceptableStatusCodes)
+            return ResponseCheck.statusCode(of: response, among: acceptableStatusCodes)
         }
     }
 
@@ -60,11 +60,11 @@ extension DownloadRequest {
     @preconcurrency
     @discardableResult
     public func validate() -> Self {
-        validate(statusCode: Request.acceptableStatusCodes).validate {
+        validate(statusCode: ResponseCheck.acceptableStatusCodes).validate {
             [weak self] request, response, fileURL in
             if self?.isAlreadyComplete(accordingTo: response) == true { return .success(()) }
             return Self.checkContentType(of: response, fileURL: fileURL) {
-                Request.acceptableContentTypes(of: request)
+                ResponseCheck.acceptableContentTypes(of: request)
             }
         }
     }
@@ -94,6 +94,6 @@ extension DownloadRequest {
             return .failure(AFError.responseValidationFailed(reason: .dataFileReadFailed(at: fileURL)))
         }
         if size.int64Value == 0 { return .success(()) }
-        return Request.checkContentType(of: response, among: contentTypes())
+        return ResponseCheck.contentType(of: response, among: contentTypes())
     }
 }

@@ -95,8 +95,8 @@ extension WebSocketRequest {
         socketState.write { $0.consumers.append(consumer) }
         // The end of the request is delivered as a serializer of `Request`, which runs when the request has finished. It passes
         // through the decoding queue, so that it follows all messages.
-        appendSerializer(needsSerializationQueue: false) { _ in
-            self.completeSerializer {
+        pass.append(needsSerializationQueue: false) { _ in
+            self.pass.complete {
                 self.decodingQueue.async {
                     let completion = Completion(
                         request: self.request, response: self.response, metrics: self.metrics,

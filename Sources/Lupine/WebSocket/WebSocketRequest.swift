@@ -208,7 +208,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         sending closeCode: URLSessionWebSocketTask.CloseCode, reason: Data? = nil
     ) -> Self {
         updatePingSchedule(.stopped)
-        cancel(with: nil) { task in
+        control.cancel(with: nil) { task in
             (task as? URLSessionWebSocketTask)?.cancel(with: closeCode, reason: reason)
         }
         return self
@@ -222,7 +222,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         updatePingSchedule(.stopped)
         // `close` does not set `deliversOnlyCompletion`: after it, handlers still receive the messages and the close of the
         // server.
-        let wasCancelledNow = cancel(with: .explicitlyCancelled) != .ignore
+        let wasCancelledNow = control.cancel(with: .explicitlyCancelled) != .ignore
         if wasCancelledNow {
             socketState.write { $0.deliversOnlyCompletion = true }
         }

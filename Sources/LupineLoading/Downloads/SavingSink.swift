@@ -28,7 +28,8 @@ final class SavingSink: TaskSink {
 
     func receivedResponse(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
         // `cancel` is the disposition if the task ends before the program has answered.
-        task.ask(fallback: .cancel) { context, answer in
+        let question = ClosureQuestion(of: task, fallback: URLSession.ResponseDisposition.cancel) {
+            context, answer in
             guard let delegate = context.delegates.data, let dataTask = context.task as? URLSessionDataTask
             else {
                 // Without a delegate the response is allowed.
@@ -41,6 +42,7 @@ final class SavingSink: TaskSink {
             task.carryOut(disposition, on: response)
             task.resumeReading()
         }
+        task.ask(question)
         // Content arrives only after the file was opened.
         return .pause
     }

@@ -102,10 +102,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
     func post(_ job: @escaping @Sendable () -> Void) { stream.post(job) }
 
     func streamTransferred(received: Int, sent: Int) {
-        task.state.withLock { state in
-            state.counts.received += Int64(received)
-            state.counts.sent += Int64(sent)
-        }
+        task.state.withLock { $0.transfer.streamed(received: received, sent: sent) }
     }
 
     func streamClosed(_ half: StreamMachine.Half) {

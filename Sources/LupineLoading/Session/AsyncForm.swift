@@ -159,25 +159,9 @@ private final class PendingReply<Answer: Sendable>: Sendable {
 extension TaskCore {
     /// Stores the Swift task in which the delegate answers a question of this task, so that cancelling this task cancels it too.
     func recordAsyncForm(_ swiftTask: Task<Void, Never>) {
-        let isAsking = state.withLock { state in
-            // Stored only while the question is open, because an answered question needs no cancellation.
-            if state.delivery.isAsking { state.asyncAnswerTasks.append(swiftTask) }
-            return state.delivery.isAsking
-        }
+        let isAsking = state.withLock { $0.delivery.addAnsweringTask(swiftTask) }
         // There are two reasons why no question is open. This task may have been cancelled since it asked: then the Swift task
         // is cancelled, too. Or code other than this task has called the delegate: then the Swift task continues.
         if !isAsking, taskState == .canceling || taskState == .completed { swiftTask.cancel() }
-    }
-
-    /// Abandons questions to the delegate: their answers will be ignored, and the Swift tasks that compute them are cancelled.
-    func abandon(_ questions: [any TaskQuestion]) {
-        for question in questions { question.abandon() }
-        let swiftTasks = state.withLock { state in
-            defer { state.asyncAnswerTasks = [] }
-            return state.asyncAnswerTasks
-        }
-        // `cancel()` runs the program's cancellation handlers on the calling thread. That thread may be an event loop, on which
-        // the program's code must not run, so another thread cancels.
-        if !swiftTasks.isEmpty { Task { for swiftTask in swiftTasks { swiftTask.cancel() } } }
     }
 }

@@ -32,6 +32,16 @@ final class DelegateSet: Sendable {
             in: ObjectIdentifier(type(of: session)), isTaskDelegate: task != nil)
             ? nil : ObjectToken(of: session)
     }
+
+    /// Whether the delegate leaves the challenge of a server with this name to the task's own delegate.
+    func defersServerTrust(ofHost host: String) -> Bool {
+        if let deferring = session as? any ServerTrustDeferring {
+            return deferring.defersServerTrust(ofHost: host)
+        }
+        // A delegate that implements no method for challenges leaves all of them to the default handling.
+        return ChallengeMethods.areMissing(
+            in: ObjectIdentifier(type(of: session)), isTaskDelegate: task != nil)
+    }
 }
 
 /// A session delegate that declares which calls it does not need. Omitting such a call saves a job on the delegate queue.

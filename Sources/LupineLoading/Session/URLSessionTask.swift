@@ -33,7 +33,9 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
 
     /// Creates a task without a session, which does nothing. The methods of `URLSession` create tasks that load.
     public override init() {
-        core = TaskCore.withoutSession()
+        core = TaskCore(
+            0, originalRequest: nil, queue: nil, sink: DelegateSink.shared,
+            loadFactory: .other { FailedLoad(URLError(.unsupportedURL), created: $0.created, client: $0) })
         super.init()
     }
 
@@ -100,7 +102,9 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
 
     /// Makes the task load on behalf of a task of another session, the principal: with the cookies and credentials of the
     /// principal and its session. May be called on any thread, before the task is resumed.
-    package final func loadOnBehalf(of principal: URLSessionTask) { core.loadOnBehalf(of: principal.core) }
+    package final func loadOnBehalf(of principal: URLSessionTask) {
+        TaskPrincipal(principal.core)?.engage(core)
+    }
 
     /// Returns whether the task's session evaluates servers as `session` does, and presents the same client certificate. Returns
     /// false once the task has finished. May be called on any thread.

@@ -90,7 +90,7 @@ final class DelegateSink: TaskSink {
         reply: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
         guard task.asksWhatIsStored else { return reply(proposal) }
-        task.ask(fallback: nil) { context, answer in
+        let question = ClosureQuestion(of: task, fallback: nil) { context, answer in
             guard let delegate = context.delegates.data, let dataTask = context.task as? URLSessionDataTask
             else {
                 return answer(proposal)
@@ -100,5 +100,6 @@ final class DelegateSink: TaskSink {
         } completion: {
             reply($0)
         }
+        task.ask(question)
     }
 }

@@ -17,4 +17,11 @@ extension Progress {
             totalUnitCount = total
         }
     }
+    /// Sets the completed count to the total. If the total is unknown, sets the total to the completed count first. The caller
+    /// must hold no lock.
+    func complete() {
+        // The total is at least 1, because `Progress` traps when the total becomes 0.
+        if totalUnitCount < 0 { totalUnitCount = max(completedUnitCount, 1) }
+        completedUnitCount = totalUnitCount
+    }
 }

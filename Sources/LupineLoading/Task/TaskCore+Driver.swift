@@ -25,7 +25,8 @@ extension TaskCore: TaskDriverClient {
     /// observe.
     var driverDefersCallbacks: Bool {
         state.withLock {
-            $0.sink.defersCallbacks && $0.progress == nil && ($0.ownDelegates != nil || $0.sessionHasDelegate)
+            $0.sink.defersCallbacks && $0.transfer.progress == nil
+                && ($0.ownDelegates != nil || $0.sessionHasDelegate)
         }
     }
 
@@ -56,15 +57,7 @@ extension TaskCore: TaskDriverClient {
         _ response: HTTPURLResponse, to request: URLRequest, reply: @escaping @Sendable (URLRequest?) -> Void
     ) {
         guard hasDelegate else { return reply(request) }
-        ask(fallback: nil) { context, answer in
-            guard let delegate = context.delegates.task else { return answer(request) }
-            delegate.urlSession(
-                context.session, task: context.task, willPerformHTTPRedirection: response,
-                newRequest: request,
-                completionHandler: answer)
-        } completion: { (next: URLRequest?) in
-            reply(next)
-        }
+        ask(ClosureQuestion.redirect(of: self, response, to: request, reply: reply))
     }
 
     /// Records whether a redirect leads away from the origin of the original request.
@@ -87,54 +80,20 @@ extension TaskCore: TaskDriverClient {
             // Without a delegate, the answer is that of the session's configuration.
             return completion(ChallengeAnswer(disposition: .performDefaultHandling, responder: .session))
         }
-        ask(
-            fallback: ChallengeAnswer(disposition: .cancelAuthenticationChallenge),
-            { context, answer in
-                ChallengeRoute(challenge, context: context, queue: queue, answer: answer).ask()
-            }, completion: completion)
+        ask(ClosureQuestion.challenge(of: self, on: queue, challenge, reply: completion))
     }
 
     func driverNeedsBodyStream(reply: @escaping @Sendable (BodyStream?) -> Void) {
         guard hasDelegate else { return reply(nil) }
-        ask(fallback: nil) { context, answer in
-            guard let delegate = context.delegates.task else { return answer(nil) }
-            delegate.urlSession(context.session, task: context.task) { answer($0.map { BodyStream($0) }) }
-        } completion: {
-            reply($0)
-        }
+        ask(ClosureQuestion.bodyStream(of: self, reply: reply))
     }
 
     func driverSent(total: Int64, expected: Int64) {
         let hasDelegate = hasDelegate
-        let (needsCall, progress) = state.withLock { state in
-            state.counts.sent = total
-            state.counts.expectedToSend = expected
-            // If a report is queued already, it includes these bytes.
-            let needsCall = state.pendingSentReport == nil
-            state.pendingSentReport = SentReport(total: total, expected: expected)
-            return (needsCall, Self.progressUpdate(state.progress, state.counts))
-        }
-        progress?.apply()
-        guard needsCall, hasDelegate else { return }
-        call { $0.task.core.reportSent($0) }
-    }
-
-    /// Reports the bytes that were sent since the last report, in one call of the delegate (U-7.7).
-    private func reportSent(_ context: CallbackContext) {
-        let (report, reportedBytes) = state.withLock { state in
-            // The values are returned as they were before this change.
-            defer {
-                state.reportedSentBytes = state.pendingSentReport?.total ?? state.reportedSentBytes
-                state.pendingSentReport = nil
-            }
-            return (state.pendingSentReport, state.reportedSentBytes)
-        }
-        guard let report else { return }
-        // A smaller total than before means that the body is sent again from its beginning.
-        let newBytes = report.total >= reportedBytes ? report.total - reportedBytes : report.total
-        context.delegates.task?.urlSession(
-            context.session, task: context.task, didSendBodyData: newBytes, totalBytesSent: report.total,
-            totalBytesExpectedToSend: report.expected)
+        let (needsReport, update) = state.withLock { $0.transfer.sent(total, of: expected) }
+        update?.apply()
+        guard needsReport, hasDelegate else { return }
+        call { context in context.task.core.state.withLock { $0.transfer.takeReport() }?.deliver(context) }
     }
 
     func driverReceivedInterimResponse(_ response: HTTPURLResponse) {
@@ -150,13 +109,13 @@ extension TaskCore: TaskDriverClient {
         let length = response.expectedContentLength
         // Swapped, so that the previous response is released outside of the lock.
         var replacedResponse: URLResponse? = response
-        let (sink, progress) = state.withLock { state in
+        let (sink, update) = state.withLock { state in
             swap(&state.response, &replacedResponse)
             // The response to HEAD has no content, whatever length it states.
-            state.counts.expectedToReceive = state.currentRequest?.httpMethod == "HEAD" ? 0 : length
-            return (state.sink, Self.progressUpdate(state.progress, state.counts))
+            let isHead = state.currentRequest?.httpMethod == "HEAD"
+            return (state.sink, state.transfer.expectContent(ofLength: isHead ? 0 : length))
         }
-        progress?.apply()
+        update?.apply()
         return sink.receivedResponse(self, response)
     }
 
@@ -175,11 +134,8 @@ extension TaskCore: TaskDriverClient {
 
     /// Adds received bytes to the counts and the progress. Returns the sink, read under the same lock.
     private func sinkAfterCounting(_ bytes: Int) -> any TaskSink {
-        let (sink, progress) = state.withLock { state in
-            state.counts.received += Int64(bytes)
-            return (state.sink, Self.progressUpdate(state.progress, state.counts))
-        }
-        progress?.apply()
+        let (sink, update) = state.withLock { ($0.sink, $0.transfer.received(bytes)) }
+        update?.apply()
         return sink
     }
 
@@ -210,7 +166,7 @@ extension TaskCore: TaskDriverClient {
         if let error = error as? URLError, error.code == .timedOut || error.code == .cancelled {
             abandonOpenQuestion()
         }
-        end(error, metrics)
+        TaskEnding(of: self).loadEnded(error, metrics)
     }
 }
 
@@ -223,14 +179,7 @@ extension TaskCore: ServerTrustChallenger {
     }
 
     func defersServerTrust(ofHost host: String) -> Bool {
-        let session = state.withLock { $0.session }
-        guard let delegate = session?.core.delegates?.session else { return false }
-        if let delegate = delegate as? any ServerTrustDeferring {
-            return delegate.defersServerTrust(ofHost: host)
-        }
-        // A delegate that implements no method for challenges leaves all of them to the default handling.
-        return ChallengeMethods.areMissing(
-            in: ObjectIdentifier(type(of: delegate)), isTaskDelegate: delegate is any URLSessionTaskDelegate)
+        state.withLock { $0.session }?.core.delegates?.defersServerTrust(ofHost: host) ?? false
     }
 
     func evaluate(

@@ -9,18 +9,6 @@ import LupineTransport
 /// `begin` to the last call of the task, and its load from `resume` to the end of the load. An unfinished task therefore stays
 /// alive even if nothing else retains it.
 final class TaskCore: Sendable {
-    /// The byte counts that the program can read.
-    struct Counts: Sendable {
-        /// The number of bytes of content that have been received.
-        var received: Int64 = 0
-        /// The number of bytes of the body that have been sent.
-        var sent: Int64 = 0
-        /// The length of the content; -1 if it is unknown.
-        var expectedToReceive: Int64 = NSURLSessionTransferSizeUnknown
-        /// The length of the body; -1 if it is unknown.
-        var expectedToSend: Int64 = 0
-    }
-
     /// Properties that the program may set on a task. They have no effect on the load.
     struct Hints: Sendable {
         var countOfBytesToReceive: Int64 = NSURLSessionTransferSizeUnknown
@@ -66,8 +54,6 @@ final class TaskCore: Sendable {
         /// The judges of the task on whose behalf this task loads. They decide whether servers are trusted. Nil if this task
         /// loads for itself.
         var principalJudges: [ObjectToken]?
-        /// The Swift tasks in which asynchronous methods of the delegate answer the open question.
-        var asyncAnswerTasks: [Task<Void, Never>] = []
         /// Whether a redirect has led to another origin than that of the original request.
         var hasLeftOrigin = false
         /// Whether the session was created with a delegate, which it retains as long as it has tasks.
@@ -77,20 +63,14 @@ final class TaskCore: Sendable {
         var priority = URLSessionTask.defaultPriority
         /// The loop whose connections are preferred. If nil, that is the loop on which the task is first resumed.
         var loopPreference: LoopPreference?
-        var counts = Counts()
+        var transfer: TaskTransfer
         var hints = Hints()
-        /// The progress object; nil until the program reads it.
-        var progress: Progress?
         /// The outcome of the load; nil until the load has ended.
-        var outcome: Outcome?
+        var outcome: TaskEnding.Outcome?
         /// Cancels the time limit for the delegate's answer after the end of the load; nil if there is none.
         var cancelAnswerTimeout: SessionClock.Cancel?
-        /// The progress of sending that is still to be reported to the delegate; nil if there is none.
-        var pendingSentReport: SentReport?
-        /// The number of bytes of the body that has been reported to the delegate.
-        var reportedSentBytes: Int64 = 0
         /// Created when a program's `URLProtocol` is first called for the task.
-        var protocolContext: ProtocolContext?
+        lazy var protocolContext = ProtocolContext()
 
         /// Returns the participants of callbacks, or nil if `context` has the same ones. They change when the task is converted,
         /// for example into a download task, because the converted task has another task object. Nil also if there is no task
@@ -115,21 +95,6 @@ final class TaskCore: Sendable {
             case .other(let make): make(task)
             }
         }
-    }
-
-    /// How a load has ended.
-    struct Outcome: Sendable {
-        /// The error that the load has ended with; nil after a success.
-        var cause: (any Error)?
-        var metrics: URLSessionTaskMetrics
-        /// The error that the task completes with. The sink returns it for `cause`.
-        var error: (any Error)?
-    }
-
-    /// The number of bytes of the body that have been sent, and its expected length.
-    struct SentReport: Sendable {
-        var total: Int64
-        var expected: Int64
     }
 
     /// The `taskIdentifier`.
@@ -163,16 +128,7 @@ final class TaskCore: Sendable {
         state = Lock(
             State(
                 sink: sink, loadFactory: loadFactory, currentRequest: originalRequest,
-                counts: Counts(expectedToSend: bodyLength)))
-    }
-
-    /// Creates the core of a task that no session has created. Its load fails.
-    static func withoutSession() -> TaskCore {
-        TaskCore(
-            0, originalRequest: nil, queue: nil, sink: DelegateSink.shared,
-            loadFactory: .other { task in
-                FailedLoad(URLError(.unsupportedURL), created: task.created, client: task)
-            })
+                transfer: TaskTransfer(bodyLength: bodyLength)))
     }
 
     /// Adds the task to the session, and reports it to the delegate.
@@ -210,14 +166,7 @@ final class TaskCore: Sendable {
     }
 
     /// The context in which the program's `URLProtocol`s are called for this task.
-    var protocolContext: ProtocolContext {
-        state.withLock { state in
-            if let protocolContext = state.protocolContext { return protocolContext }
-            let newContext = ProtocolContext()
-            state.protocolContext = newContext
-            return newContext
-        }
-    }
+    var protocolContext: ProtocolContext { state.withLock { $0.protocolContext } }
 
     // MARK: properties
 
@@ -228,10 +177,25 @@ final class TaskCore: Sendable {
     var currentRequest: URLRequest? { state.withLock { $0.currentRequest } }
     var response: URLResponse? { state.withLock { $0.response } }
     var error: (any Error)? { state.withLock { $0.error } }
-    var counts: Counts { state.withLock { $0.counts } }
+    var counts: TaskTransfer.Counts { state.withLock { $0.transfer.counts } }
     var ownDelegates: DelegateSet? { state.withLock { $0.ownDelegates } }
     /// The consumer that receives the content instead of the delegate; nil for none.
     var consumer: (any TaskConsumer)? { (state.withLock { $0.sink } as? DelegateSink)?.consumer }
+
+    /// The task's progress. Cancelling it cancels the task.
+    var progress: Progress {
+        let newProgress = Progress(totalUnitCount: NSURLSessionTransferSizeUnknown)
+        newProgress.cancellationHandler = { [weak self] in self?.cancel() }
+        let (update, isCompleted) = state.withLock {
+            ($0.transfer.show(in: newProgress), $0.machine.state == .completed)
+        }
+        // If an earlier read has created the object, its counts are up to date.
+        if update.progress === newProgress {
+            update.apply()
+            if isCompleted { newProgress.complete() }
+        }
+        return update.progress
+    }
 
     var hints: Hints {
         get { state.withLock { $0.hints } }
@@ -270,6 +234,125 @@ final class TaskCore: Sendable {
                 return state.ownDelegates
             }
             _ = unusedDelegates
+        }
+    }
+}
+
+/// The operations that the program calls on a task. None makes a callback before it returns (T-1).
+extension TaskCore {
+    /// Starts the task, or continues it after a suspension.
+    func resume() {
+        let (action, isUnadmitted) = state.withLock { state in
+            (state.machine.handle(.resume), state.isUnadmitted)
+        }
+        switch action {
+        case .start:
+            if isUnadmitted { TaskEnding(of: self).endUnadmitted() } else { startLoad() }
+        case .setSuspended: passSuspension()
+        case .none, .cancelLoad, .endUnstarted, .complete, .completeCancelled: break
+        }
+    }
+
+    /// Suspends the task.
+    func suspend() {
+        let action = state.withLock { $0.machine.handle(.suspend) }
+        if case .setSuspended = action { passSuspension() }
+    }
+
+    /// Cancels the task.
+    ///
+    /// - Parameter first: A closure that is called on the delegate queue before the task completes. If the task has completed
+    ///   already, it is still called.
+    func cancel(callingFirst first: (@Sendable () -> Void)? = nil) {
+        if let first { callUnconditionally(first) }
+        let (action, load, isUnadmitted) = state.withLock { state in
+            (state.machine.handle(.cancel), state.load, state.isUnadmitted)
+        }
+        switch action {
+        case .cancelLoad:
+            dropCalls()
+            load?.cancel(cancellation)
+        case .endUnstarted:
+            dropCalls()
+            if isUnadmitted {
+                TaskEnding(of: self).endUnadmitted()
+            } else {
+                TaskEnding(of: self).endUnstarted()
+            }
+        case .none, .start, .setSuspended, .complete, .completeCancelled: break
+        }
+    }
+
+    /// Cancels the task so that another task can resume its download. Calls `handler` once, with resume data or nil, on the
+    /// delegate queue.
+    func askForResumeData(_ handler: @escaping @Sendable (Data?) -> Void) {
+        state.withLock { $0.sink }.askForResumeData(self, handler)
+    }
+
+    /// Ends the load with `error`, and the task completes with that error. Used for failures, not for a cancellation by the
+    /// program.
+    func fail(_ error: URLError) { state.withLock { $0.load }?.cancel(error) }
+
+    /// Resumes reading after a sink has returned `.pause`.
+    func resumeReading() { state.withLock { $0.load }?.resumeReading() }
+
+    /// Directs the content after the next `resumeReading()` into the file. Content that has to be decoded still goes to the sink.
+    func save(into target: FileTarget) { state.withLock { $0.load }?.save(into: target) }
+
+    var priority: Float {
+        get { state.withLock { $0.priority } }
+        set {
+            guard !newValue.isNaN else { return }
+            // The range of priorities is 0...1.
+            let priority = min(max(newValue, 0), 1)
+            let load = state.withLock { state in
+                state.priority = priority
+                return state.load
+            }
+            load?.setPriority(priority)
+        }
+    }
+
+    /// Makes the task prefer connections of the preference's loop. Call before the task is resumed.
+    func prefer(_ preference: LoopPreference) { state.withLock { $0.loopPreference = preference } }
+
+    /// The error that a cancelled task completes with.
+    var cancellation: URLError { URLError.cancelled(url: currentRequest?.url) }
+
+    // MARK: the load
+
+    /// Creates the load and starts it.
+    private func startLoad() {
+        // Nil if the load has been made or the task has finished.
+        guard let loadFactory = state.withLock({ $0.loadFactory.take() }) else { return }
+        let load = loadFactory.load(for: self)
+        let (priority, isCancelled, loopPreference) = state.withLock { state in
+            state.load = load
+            return (state.priority, state.machine.state == .cancelling, state.loopPreference)
+        }
+        // `LoopPreference()` is the preference of the calling thread.
+        if let loop = loopPreference?.loop ?? LoopPreference().loop { load.prefer(loop) }
+        if priority != URLSessionTask.defaultPriority { load.setPriority(priority) }
+        // The program may have cancelled or suspended the task while the load was being made.
+        if isCancelled { load.cancel(cancellation) }
+        load.start()
+        // A new load is not suspended.
+        passSuspension(lastPassed: false)
+    }
+
+    /// Passes the suspension to the load, and repeats that until the suspension has not changed meanwhile. Other threads may
+    /// change the suspension and pass it on at the same time.
+    ///
+    /// - Parameter lastPassed: The suspension that was last passed to the load; nil if unknown.
+    private func passSuspension(lastPassed: Bool? = nil) {
+        var lastPassed = lastPassed
+        while true {
+            let (load, isSuspended) = state.withLock { state in
+                (state.load, state.machine.state == .suspended)
+            }
+            guard let load, isSuspended != lastPassed else { return }
+            load.setSuspended(isSuspended)
+            lastPassed = isSuspended
         }
     }
 }

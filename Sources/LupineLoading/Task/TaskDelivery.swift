@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import LupineTransport
 
 /// The queue of one task's calls, questions and content for the delegate queue. Each of them is called a step.
 ///
 /// A value under the task's lock. It decides which step runs next, and whether a turn has to be requested. Here a turn is a job
-/// on the delegate queue that runs all steps that are ready. `TaskCore` requests the turn and runs the steps.
+/// on the delegate queue that runs all steps that are ready. `TaskCore` requests the turn, and `TaskTurn` runs the steps.
 ///
 /// An open question holds back the steps behind it until it is answered. While content is held back (`holdContent`), a piece of
 /// content holds back the steps behind it too. When the task is cancelled, all steps are dropped except unconditional calls
@@ -53,6 +54,32 @@ struct TaskDelivery: Sendable {
         case stop
     }
 
+    /// A question that the delegate was asked and has not answered.
+    private struct OpenQuestion: Sendable {
+        let question: any TaskQuestion
+        /// The Swift tasks in which asynchronous methods of the delegate answer the question.
+        var answeringTasks: [Task<Void, Never>] = []
+    }
+
+    /// Questions that were dropped with the steps behind them.
+    struct Dropped: Sendable {
+        fileprivate(set) var questions: [any TaskQuestion] = []
+        /// The Swift tasks that answer the question that was open.
+        fileprivate var answeringTasks: [Task<Void, Never>] = []
+        /// Whether a turn has to be requested.
+        fileprivate(set) var needsTurn = false
+
+        /// Abandons the questions: their answers will be ignored, and the Swift tasks that compute them are cancelled.
+        func abandon() {
+            for question in questions { question.abandon() }
+            // `cancel()` runs the program's cancellation handlers on the calling thread. That thread may be an event loop, on
+            // which the program's code must not run, so another thread cancels.
+            if !answeringTasks.isEmpty {
+                Task { for answeringTask in answeringTasks { answeringTask.cancel() } }
+            }
+        }
+    }
+
     /// The maximum number of queued pieces of content. Further content is joined to the last piece, up to `maxJoinedBytes`.
     static let maxPieces = 64
     /// The maximum number of bytes of a piece after other content was joined to it.
@@ -75,8 +102,7 @@ struct TaskDelivery: Sendable {
     private var queuedPieces = 0
     /// Whether the load has to stop reading.
     private var isPaused = false
-    /// The question that the delegate was asked and has not answered.
-    private var openQuestion: (any TaskQuestion)?
+    private var openQuestion: OpenQuestion?
     /// Whether a turn has been requested that has not ended.
     private var isTurnRequested = false
     private var isCancelled = false
@@ -173,23 +199,26 @@ struct TaskDelivery: Sendable {
     /// Closes the question if it is the open one, so that the steps behind it can run. Returns whether a turn has to be
     /// requested.
     mutating func markAnswered(_ question: any TaskQuestion) -> Bool {
-        guard openQuestion === question else { return false }
+        guard openQuestion?.question === question else { return false }
         openQuestion = nil
         return requestTurnIfReady()
     }
 
+    /// Stores a Swift task that answers the open question, as long as the question is open. Returns false if none is open.
+    mutating func addAnsweringTask(_ answeringTask: Task<Void, Never>) -> Bool {
+        openQuestion?.answeringTasks.append(answeringTask) != nil
+    }
+
     /// Drops all steps except unconditional calls, because the task was cancelled. The caller has to abandon the returned
     /// questions.
-    mutating func cancel() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
+    mutating func cancel() -> Dropped {
         isCancelled = true
         return dropSteps()
     }
 
     /// Drops the open question and the steps behind it, except unconditional calls, because the load has timed out or was
     /// cancelled. Drops nothing if no question is open.
-    mutating func abandonOpenQuestion() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
-        openQuestion == nil ? ([], false) : dropSteps()
-    }
+    mutating func abandonOpenQuestion() -> Dropped { isAsking ? dropSteps() : Dropped() }
 
     /// Whether a question is open.
     var isAsking: Bool { openQuestion != nil }
@@ -202,9 +231,7 @@ struct TaskDelivery: Sendable {
 
     /// Drops the open question and all steps, except unconditional calls, if a question is open or queued. Otherwise drops
     /// nothing. Called when the resource time-out expires after the end of the load.
-    mutating func abandonQuestions() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
-        hasQuestion ? dropSteps() : ([], false)
-    }
+    mutating func abandonQuestions() -> Dropped { hasQuestion ? dropSteps() : Dropped() }
 
     /// Holds content back, or delivers it again. Steps before the next piece still run. While content is held back, the load has
     /// to stop reading at the next piece. Returns whether a turn has to be requested.
@@ -221,20 +248,23 @@ struct TaskDelivery: Sendable {
     }
 
     /// Drops the open question and all steps except unconditional calls. Returns the dropped questions.
-    private mutating func dropSteps() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
-        var abandoned: [any TaskQuestion] = []
-        if let openQuestion { abandoned.append(openQuestion) }
-        openQuestion = nil
+    private mutating func dropSteps() -> Dropped {
+        var dropped = Dropped()
+        if let openQuestion = openQuestion.take() {
+            dropped.questions.append(openQuestion.question)
+            dropped.answeringTasks = openQuestion.answeringTasks
+        }
         var unconditionalCalls: [Step] = []
         for step in steps[nextIndex...] {
             switch step {
             case .unconditional: unconditionalCalls.append(step)
-            case .question(let question): abandoned.append(question)
+            case .question(let question): dropped.questions.append(question)
             case .call, .data, .empty: break
             }
         }
         (steps, nextIndex, queuedBytes, queuedPieces) = (unconditionalCalls, 0, 0, 0)
-        return (abandoned, requestTurnIfReady())
+        dropped.needsTurn = requestTurnIfReady()
+        return dropped
     }
 
     /// Returns whether the caller has to request a turn: true if a step or the end is ready and no turn has been requested.
@@ -282,7 +312,7 @@ struct TaskDelivery: Sendable {
         case .call(let call): return .call(call)
         case .unconditional(let call): return .unconditional(call)
         case .question(let question):
-            openQuestion = question
+            openQuestion = OpenQuestion(question: question)
             return .question(question)
         // Not reached: no slot from `nextIndex` on is empty.
         case .empty: return takeNext()
@@ -293,5 +323,59 @@ struct TaskDelivery: Sendable {
             if resumes { isPaused = false }
             return .data(data, resumes: resumes)
         }
+    }
+}
+
+/// One turn of a task: a job on the delegate queue that runs the task's steps as long as one is ready.
+struct TaskTurn {
+    private let task: TaskCore
+    /// Whether the calling thread may be another one than the delegate queue's. Steps that may call the program then remain for
+    /// the queue.
+    private let isOnAnyThread: Bool
+
+    init(of task: TaskCore, onAnyThread: Bool = false) { (self.task, isOnAnyThread) = (task, onAnyThread) }
+
+    /// Runs the steps. Called on the delegate queue, unless the turn may run on any thread.
+    func run() {
+        var context: CallbackContext?
+        while true {
+            // The participants are the session, task, sink and delegate that a callback needs. They are nil if unchanged since
+            // `context` was made. They change if a step converts the task, as the answer `.becomeDownload` does.
+            let (action, participants) = task.state.withLock { state in
+                if isOnAnyThread, state.ownDelegates != nil || state.delivery.isNextUnconditional {
+                    // No action: the remaining steps run on the delegate queue.
+                    return (TaskDelivery.Action?.none, CallbackContext.Participants?.none)
+                }
+                let action = state.delivery.takeNext()
+                return (action, state.participants(ifNewSince: context))
+            }
+            guard let action else { return task.requestTurn() }
+            if let participants { context = CallbackContext(participants) }
+            assertNoLockIsHeld()
+            switch action {
+            case .unconditional(let call): call()
+            case .stop: return
+            case .call(let call): if let context { call(context) }
+            case .question(let question): if let context { askDelegates(question, context) }
+            case .data(let data, let resumes):
+                if resumes { task.resumeReading() }
+                if let context { context.sink.deliver(data, context) }
+            case .end:
+                // The sink may queue more calls and content before it returns the task's error.
+                let (cause, sink) = task.state.withLock { ($0.outcome?.cause, $0.sink) }
+                if let error = sink.ended(task, cause) { task.state.withLock { $0.outcome?.error = error } }
+            case .finish: if let context { TaskEnding(of: task).finish(context) }
+            }
+        }
+    }
+
+    /// Asks the question. If the load has ended and the delegate has not answered during the call, limits the wait for the
+    /// answer.
+    private func askDelegates(_ question: any TaskQuestion, _ context: CallbackContext) {
+        question.ask(context)
+        let needsLimit = task.state.withLock { state in
+            state.outcome != nil && state.cancelAnswerTimeout == nil && state.delivery.isAsking
+        }
+        if needsLimit { TaskEnding(of: task).limitWaitForAnswer() }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import LupineTransport
 import Synchronization
 
@@ -32,8 +33,74 @@ final class ClosureQuestion: TaskQuestion {
         abandonClosure = abandon
     }
 
+    /// Creates a question of a task.
+    ///
+    /// - Parameters:
+    ///   - task: The task, which waits for the answer.
+    ///   - fallback: The answer that `completion` receives if the question is abandoned, for example by a cancellation.
+    ///   - question: Calls the delegate with a completion handler.
+    ///   - completion: Receives the first answer, on any thread, before any step behind the question is run.
+    convenience init<Answer: Sendable>(
+        of task: TaskCore, fallback: Answer,
+        _ question: @escaping @Sendable (CallbackContext, @escaping @Sendable (Answer) -> Void) -> Void,
+        completion: @escaping @Sendable (Answer) -> Void
+    ) {
+        let receiver = FirstAnswerReceiver(completion)
+        self.init(
+            ask: { context, openQuestion in
+                question(context) { answer in
+                    receiver.receive(answer)
+                    task.markAnswered(openQuestion)
+                }
+            },
+            abandon: { receiver.receive(fallback) })
+    }
+
     func ask(_ context: CallbackContext) { askClosure(context, self) }
     func abandon() { abandonClosure() }
+}
+
+/// The questions of a load.
+extension ClosureQuestion {
+    /// Asks the delegate which request follows a redirect.
+    static func redirect(
+        of task: TaskCore, _ response: HTTPURLResponse, to request: URLRequest,
+        reply: @escaping @Sendable (URLRequest?) -> Void
+    ) -> ClosureQuestion {
+        ClosureQuestion(of: task, fallback: nil) { context, answer in
+            guard let delegate = context.delegates.task else { return answer(request) }
+            delegate.urlSession(
+                context.session, task: context.task, willPerformHTTPRedirection: response,
+                newRequest: request,
+                completionHandler: answer)
+        } completion: {
+            reply($0)
+        }
+    }
+
+    /// Passes a challenge to the delegates.
+    static func challenge(
+        of task: TaskCore, on queue: DelegateQueue, _ challenge: URLAuthenticationChallenge,
+        reply: @escaping @Sendable (ChallengeAnswer) -> Void
+    ) -> ClosureQuestion {
+        ClosureQuestion(
+            of: task, fallback: ChallengeAnswer(disposition: .cancelAuthenticationChallenge),
+            { context, answer in
+                ChallengeRoute(challenge, context: context, queue: queue, answer: answer).ask()
+            }, completion: reply)
+    }
+
+    /// Asks the delegate for the stream of the body.
+    static func bodyStream(
+        of task: TaskCore, reply: @escaping @Sendable (BodyStream?) -> Void
+    ) -> ClosureQuestion {
+        ClosureQuestion(of: task, fallback: nil) { context, answer in
+            guard let delegate = context.delegates.task else { return answer(nil) }
+            delegate.urlSession(context.session, task: context.task) { answer($0.map { BodyStream($0) }) }
+        } completion: {
+            reply($0)
+        }
+    }
 }
 
 /// Asks the delegate for the disposition of a response. To save allocations, it is a single object without closures, because each

@@ -84,8 +84,9 @@ struct BecomeStreamTests {
         }
         let core = try #require(made.value).core
         let response = try #require(made.value?.response)
-        core.becomeDownload(response)
-        core.becomeStream(response)
+        let conversion = TaskConversion(task: core, response: response)
+        conversion.becomeDownload()
+        conversion.becomeStream()
         let hasBecome = core.state.withLock {
             $0.publicTask is URLSessionDownloadTask || $0.publicTask is URLSessionStreamTask
         }

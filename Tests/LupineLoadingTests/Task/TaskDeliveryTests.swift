@@ -17,10 +17,8 @@ struct TaskDeliveryTests {
         func ask(_ question: any TaskQuestion) -> (isQueued: Bool, needsTurn: Bool) { delivery.ask(question) }
         func answered(_ question: any TaskQuestion) -> Bool { delivery.markAnswered(question) }
         func insert(_ step: TaskDelivery.Step) { delivery.insert(step) }
-        func cancel() -> (abandoned: [any TaskQuestion], needsTurn: Bool) { delivery.cancel() }
-        func abandonOpenQuestion() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
-            delivery.abandonOpenQuestion()
-        }
+        func cancel() -> TaskDelivery.Dropped { delivery.cancel() }
+        func abandonOpenQuestion() -> TaskDelivery.Dropped { delivery.abandonOpenQuestion() }
         func end() -> Bool { delivery.end() }
         func endDirectly() -> Bool { delivery.finishWithoutTurn() }
         func holdContent(_ isHeld: Bool) -> Bool { delivery.holdContent(isHeld) }
@@ -134,9 +132,9 @@ struct TaskDeliveryTests {
         _ = delivery.add(Data(count: 5))
         _ = delivery.add(.unconditional {})
         _ = delivery.ask(later)
-        let (abandoned, needsTurn) = delivery.cancel()
-        #expect(abandoned.count == 2)
-        #expect(needsTurn)
+        let dropped = delivery.cancel()
+        #expect(dropped.questions.count == 2)
+        #expect(dropped.needsTurn)
         #expect(!delivery.add(.call { _ in }))
         #expect(!delivery.ask(silent()).isQueued)
         #expect(delivery.drain() == ["unconditional"])
@@ -207,12 +205,12 @@ struct TaskDeliveryTests {
     func force() {
         let delivery = Delivery()
         _ = delivery.add(Data(count: 5))
-        #expect(delivery.abandonOpenQuestion().abandoned.isEmpty)
+        #expect(delivery.abandonOpenQuestion().questions.isEmpty)
         #expect(delivery.drain() == ["data 5"])
         _ = delivery.ask(silent())
         _ = delivery.drain()
         _ = delivery.add(Data(count: 6))
-        #expect(delivery.abandonOpenQuestion().abandoned.count == 1)
+        #expect(delivery.abandonOpenQuestion().questions.count == 1)
         _ = delivery.end()
         #expect(delivery.drain() == ["end", "finish"])
     }

@@ -48,11 +48,11 @@ import Testing
     @Test("[V-6.6] a status code must be in the sequence")
     func status() throws {
         let response = try ResponseMaterial.response(201)
-        #expect(Self.succeeds(Request.checkStatusCode(of: response, among: 200..<300)))
-        #expect(Self.succeeds(Request.checkStatusCode(of: response, among: [404, 201])))
+        #expect(Self.succeeds(ResponseCheck.statusCode(of: response, among: 200..<300)))
+        #expect(Self.succeeds(ResponseCheck.statusCode(of: response, among: [404, 201])))
         for codes in [[], [200]] {
             guard
-                case .failure(let error) = Request.checkStatusCode(of: response, among: codes),
+                case .failure(let error) = ResponseCheck.statusCode(of: response, among: codes),
                 case .unacceptableStatusCode(201)? = error.validationReason
             else {
                 Issue.record("201 among \(codes)")
@@ -69,7 +69,7 @@ import Testing
     func missing(acceptable: [String], passes: Bool) throws {
         for type in [nil, "nonsense"] {
             let response = try ResponseMaterial.response(type: type)
-            let result = Request.checkContentType(of: response, among: acceptable)
+            let result = ResponseCheck.contentType(of: response, among: acceptable)
             #expect(Self.succeeds(result) == passes, "\(type ?? "no type")")
             guard case .failure(let error) = result else { continue }
             guard case .missingContentType(let listed)? = error.validationReason else {
@@ -82,11 +82,11 @@ import Testing
 
     @Test("[V-6.11, V-12.7] the error lists the acceptable types, sorted and unchanged")
     func unacceptable() throws {
-        let types = Request.acceptableContentTypes(
+        let types = ResponseCheck.acceptableContentTypes(
             of: try ResponseMaterial.request(.get, accept: "text/html, image/png"))
         #expect(types == ["text/html", " image/png"])
         let response = try ResponseMaterial.response(type: "application/json; charset=utf-8")
-        guard case .failure(let error) = Request.checkContentType(of: response, among: types),
+        guard case .failure(let error) = ResponseCheck.contentType(of: response, among: types),
             case .unacceptableContentType(let listed, let type)? = error.validationReason
         else {
             Issue.record("JSON is neither")
@@ -94,17 +94,17 @@ import Testing
         }
         #expect(listed == [" image/png", "text/html"])
         #expect(type == "application/json")
-        #expect(!Self.succeeds(Request.checkContentType(of: response, among: [])))
+        #expect(!Self.succeeds(ResponseCheck.contentType(of: response, among: [])))
         let padded = [" x", " application/json;q=1 "]
-        #expect(Self.succeeds(Request.checkContentType(of: response, among: padded)))
+        #expect(Self.succeeds(ResponseCheck.contentType(of: response, among: padded)))
     }
 
     @Test("[V-6.7] without an Accept header any type is acceptable")
     func accept() throws {
-        #expect(Request.acceptableContentTypes(of: nil) == ["*/*"])
-        #expect(Request.acceptableContentTypes(of: try ResponseMaterial.request(.get)) == ["*/*"])
+        #expect(ResponseCheck.acceptableContentTypes(of: nil) == ["*/*"])
+        #expect(ResponseCheck.acceptableContentTypes(of: try ResponseMaterial.request(.get)) == ["*/*"])
         let request = try ResponseMaterial.request(.get, accept: "a/b;q=0.5,c/d")
-        #expect(Request.acceptableContentTypes(of: request) == ["a/b;q=0.5", "c/d"])
+        #expect(ResponseCheck.acceptableContentTypes(of: request) == ["a/b;q=0.5", "c/d"])
     }
 
     @Test("[V-6.9] validation reads the size of a download's file, not its content")

@@ -3,9 +3,9 @@
 import Foundation
 import LupineLoading
 
-// Checks that the validators of all kinds of requests use. They run on the session's root queue when a task has completed.
-
-extension Request {
+/// Checks of responses that the validators of all kinds of requests use. They run on the session's root queue when a task has
+/// completed.
+enum ResponseCheck {
     /// The status codes that `validate()` accepts.
     static let acceptableStatusCodes = 200..<300
 
@@ -16,20 +16,20 @@ extension Request {
     }
 
     /// Checks that the response's status code is among `statusCodes`.
-    static func checkStatusCode(
+    static func statusCode(
         of response: HTTPURLResponse, among statusCodes: some Sequence<Int>
-    ) -> ValidationResult {
+    ) -> Request.ValidationResult {
         let code = response.statusCode
         if statusCodes.contains(code) { return .success(()) }
         return .failure(AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: code)))
     }
 
     /// Checks that the response's content type is among `contentTypes`, which may contain wildcards.
-    static func checkContentType(
+    static func contentType(
         of response: HTTPURLResponse, among contentTypes: [String]
-    ) -> ValidationResult {
-        let acceptableTypes = contentTypes.lazy.compactMap(MIMEType.init)
-        guard let text = response.mimeType, let type = MIMEType(text) else {
+    ) -> Request.ValidationResult {
+        let acceptableTypes = contentTypes.lazy.compactMap(Request.MIMEType.init)
+        guard let text = response.mimeType, let type = Request.MIMEType(text) else {
             if acceptableTypes.contains(where: \.isWildcard) { return .success(()) }
             return .failure(
                 AFError.responseValidationFailed(

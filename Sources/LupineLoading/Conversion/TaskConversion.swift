@@ -8,22 +8,16 @@ import LupineTransport
 ///
 /// The new task object has the same core, so that it keeps identifier, state and load. Content may arrive before the delegate has
 /// answered, so it still passes through the task's queue (`delivery`).
-extension TaskCore {
-    /// Carries out the delegate's decision about the response.
-    func carryOut(_ disposition: URLSession.ResponseDisposition, on response: URLResponse) {
-        switch disposition {
-        case .allow: break
-        case .cancel: cancel()
-        case .becomeDownload: becomeDownload(response)
-        case .becomeStream: becomeStream(response)
-        }
-    }
+struct TaskConversion {
+    let task: TaskCore
+    /// The response that the delegate was asked about.
+    let response: URLResponse
 
     /// Continues the task as a download. Cancels the task if its session is gone.
-    func becomeDownload(_ response: URLResponse) {
-        guard let settings = state.withLock({ $0.session })?.core.context.settings else { return cancel() }
-        let download = DownloadSink.replacingDataTask(self, response, in: settings.temporaryDirectory)
-        let isConverted = convert(to: ConvertedSink(download), as: URLSessionDownloadTask(self)) {
+    func becomeDownload() {
+        guard let settings = task.session?.core.context.settings else { return task.cancel() }
+        let download = DownloadSink.replacingDataTask(task, response, in: settings.temporaryDirectory)
+        let isConverted = convert(to: ConvertedSink(download), as: URLSessionDownloadTask(task)) {
             context, dataTask, downloadTask in
             context.delegates.data?.urlSession(context.session, dataTask: dataTask, didBecome: downloadTask)
         }
@@ -32,12 +26,12 @@ extension TaskCore {
 
     /// Continues the task as a stream whose reads return the content. Cancels the task if its session is gone or has no event
     /// loop.
-    func becomeStream(_ response: URLResponse) {
-        guard let loop = state.withLock({ $0.session })?.core.context.engine.anyLoop else { return cancel() }
+    func becomeStream() {
+        guard let loop = task.session?.core.context.engine.anyLoop else { return task.cancel() }
         let stream = StreamCore()
-        stream.setPoster { [weak self] job in self?.callUnconditionally(job) }
-        let sink = ContentStreamSink(self, stream)
-        let isConverted = convert(to: sink, as: URLSessionStreamTask(self, stream)) {
+        stream.setPoster { [weak task] job in task?.callUnconditionally(job) }
+        let sink = ContentStreamSink(task, stream)
+        let isConverted = convert(to: sink, as: URLSessionStreamTask(task, stream)) {
             context, dataTask, streamTask in
             context.delegates.data?.urlSession(context.session, dataTask: dataTask, didBecome: streamTask)
         }
@@ -53,7 +47,7 @@ extension TaskCore {
         _ informDelegate: @escaping @Sendable (CallbackContext, URLSessionDataTask, PublicTask) -> Void
     ) -> Bool {
         // The ignored element, the previous sink, is released outside of the lock.
-        let (isConverted, _) = state.withLock { state -> (Bool, (any TaskSink)?) in
+        let (isConverted, _) = task.state.withLock { state -> (Bool, (any TaskSink)?) in
             guard state.delivery.mayChangeSink, let dataTask = state.publicTask as? URLSessionDataTask else {
                 return (false, nil)
             }
@@ -65,6 +59,18 @@ extension TaskCore {
             return (true, previousSink)
         }
         return isConverted
+    }
+}
+
+extension TaskCore {
+    /// Carries out the delegate's decision about the response.
+    func carryOut(_ disposition: URLSession.ResponseDisposition, on response: URLResponse) {
+        switch disposition {
+        case .allow: break
+        case .cancel: cancel()
+        case .becomeDownload: TaskConversion(task: self, response: response).becomeDownload()
+        case .becomeStream: TaskConversion(task: self, response: response).becomeStream()
+        }
     }
 }
 

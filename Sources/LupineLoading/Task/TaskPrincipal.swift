@@ -3,33 +3,46 @@
 import Foundation
 import LupineTransport
 
-/// Support for a deputy: a task that loads on behalf of another session's task, which is called the principal. The recorder of
-/// `LupineTesting` uses a deputy to reach the servers.
+/// A task on whose behalf a task of another session loads; that other task is called its deputy. The recorder of `LupineTesting`
+/// uses a deputy to reach the servers.
 ///
 /// The deputy's own session opens the connections. Cookies and credentials are those of the principal and its session. If the
 /// principal has a credential of its own, the credentials of its session are not used.
-extension TaskCore {
-    /// Makes this task load on behalf of `principal`. No effect if the principal has finished or this task's load has been
-    /// created.
-    func loadOnBehalf(of principal: TaskCore) {
-        guard let principalSettings = principal.session?.core.context.settings else { return }
-        let judges = principal.driverJudges
-        let principalNamesUser = Self.namesUser(
-            principal.originalRequest, principalSettings.additionalHeaders["Authorization"] != nil)
-        // After a redirect of the principal, this task's request may lack the user that the principal's original request names.
-        let lacksUser = principalNamesUser && !Self.namesUser(originalRequest, false)
-        let usesSessionCredentials = principal.credential == nil && !lacksUser
-        let context = session?.core.context(
-            for: principalSettings, withCredentials: usesSessionCredentials)
-        // The program has set the credential for the origin of the principal's original request.
-        let credential = principal.hasLeftOrigin ? nil : principal.credential
-        state.withLock { state in
-            guard let context, case .definition(let definition, _, let maker) = state.loadFactory else {
-                return
-            }
+struct TaskPrincipal {
+    private let settings: SessionSettings
+    /// The objects that decide whether servers are trusted.
+    private let judges: [ObjectToken]
+    /// The principal's own credential; nil if it has none.
+    private let credential: URLCredential?
+    private let hasLeftOrigin: Bool
+    /// Whether the principal's requests identify the user.
+    private let namesUser: Bool
+
+    /// Reads what a deputy takes over. Returns nil if the principal has finished.
+    init?(_ principal: TaskCore) {
+        guard let settings = principal.session?.core.context.settings else { return nil }
+        self.settings = settings
+        judges = principal.driverJudges
+        credential = principal.credential
+        hasLeftOrigin = principal.hasLeftOrigin
+        namesUser = Self.namesUser(
+            principal.originalRequest, settings.additionalHeaders["Authorization"] != nil)
+    }
+
+    /// Makes `deputy` load on behalf of this principal. No effect if the deputy's load has been created.
+    func engage(_ deputy: TaskCore) {
+        // After a redirect of the principal, the deputy's request may lack the user that the principal's original request names.
+        let lacksUser = namesUser && !Self.namesUser(deputy.originalRequest, false)
+        guard
+            let context = deputy.session?.core.context(
+                for: settings, withCredentials: credential == nil && !lacksUser)
+        else { return }
+        deputy.state.withLock { state in
+            guard case .definition(let definition, _, let maker) = state.loadFactory else { return }
             state.loadFactory = .definition(definition, context, maker: maker)
             state.principalJudges = judges
-            state.credential = credential
+            // The program has set the credential for the origin of the principal's original request.
+            state.credential = hasLeftOrigin ? nil : credential
         }
     }
 
