@@ -2,8 +2,8 @@
 
 internal import Foundation
 
-/// The use of the cache in one hop of a load (a request with its response). A hop may revalidate an entry, collect content to
-/// store it, or deliver an entry.
+/// The use of the cache in one hop of a load (a request with its response). A hop may revalidate an entry, or collect content to
+/// store it. An entry that answers the request is delivered by `CachedDelivery`.
 ///
 /// The members are stored behind two references, because the value is copied with the driver's state and most hops do not use the
 /// cache.
@@ -36,7 +36,6 @@ struct CacheUse: Sendable {
         let storageRequest: URLRequest?
         let requester: CacheRequester?
         var revalidatedEntry: CacheEntry?
-        let deliveredEntry: CacheEntry?
         let supersededURL: URL?
         let storageKey: CacheKey?
     }
@@ -53,28 +52,22 @@ struct CacheUse: Sendable {
     ///   - storageRequest: The request under which a response may be stored, with all its fields; nil stores nothing.
     ///   - supersededURL: The URL of an entry that the hop's response supersedes, if one is stored.
     ///   - revalidatedEntry: The entry that the hop revalidates.
-    ///   - deliveredEntry: The entry that is delivered as the load's response.
     ///   - requester: The cache requester; nil only if nothing is looked up and nothing stored.
     ///   - storageKey: The `URLCache.defaultKey` of `storageRequest`, if it is known.
     init(
         storageRequest: URLRequest? = nil, supersededURL: URL? = nil, revalidatedEntry: CacheEntry? = nil,
-        deliveredEntry: CacheEntry? = nil, requester: CacheRequester? = nil, storageKey: CacheKey? = nil
+        requester: CacheRequester? = nil, storageKey: CacheKey? = nil
     ) {
         members = CopyOnWriteBox(
             Members(
                 storageRequest: storageRequest, requester: requester, revalidatedEntry: revalidatedEntry,
-                deliveredEntry: deliveredEntry,
                 supersededURL: supersededURL, storageKey: storageKey))
     }
 
     /// The request under which a response may be stored; nil stores nothing.
     var storageRequest: URLRequest? { members?.value.storageRequest }
-    /// The `URLCache.defaultKey` of `storageRequest`; nil if it is not known yet.
-    var storageKey: CacheKey? { members?.value.storageKey }
     /// The cache requester; nil only if nothing is looked up and nothing stored.
     var requester: CacheRequester? { members?.value.requester }
-    /// The entry that is delivered as the load's response.
-    var deliveredEntry: CacheEntry? { members?.value.deliveredEntry }
 
     /// Removes and returns the entry that the hop revalidates.
     mutating func takeRevalidatedEntry() -> CacheEntry? {
@@ -129,12 +122,31 @@ struct CacheUse: Sendable {
     /// Whether content is collected.
     var isCollecting: Bool { collection != nil }
 
-    /// The response that is proposed for storage, with its time of arrival and its provenance; nil if no content is collected.
-    var proposal: (response: CachedURLResponse, arrival: Date, provenance: CacheProvenance)? {
-        guard let collection = collection?.value else { return nil }
-        let response = CachedURLResponse(
-            response: collection.response, data: collection.data, userInfo: nil,
-            storagePolicy: collection.policy)
-        return (response, collection.arrival, collection.provenance)
+    /// The response that is proposed for storage; nil if no content is collected.
+    var proposal: CachedURLResponse? {
+        (collection?.value).map { collection in
+            CachedURLResponse(
+                response: collection.response, data: collection.data, userInfo: nil,
+                storagePolicy: collection.policy)
+        }
+    }
+
+    /// Stores the response with which the client has replied to the proposal.
+    ///
+    /// - Parameters:
+    ///   - response: The response to store.
+    ///   - requestTime: When the request was sent.
+    ///   - context: The context of the session, whose cache stores the response.
+    func store(_ response: CachedURLResponse, requestTime: Date, _ context: SessionContext) {
+        guard let collection = collection?.value, let members = members?.value,
+            let request = members.storageRequest
+        else { return }
+        // `identifying` names the fields of the request that tell users apart. `writtenInfo` is nil if the `userInfo` cannot be
+        // written to disk.
+        let entry = CacheEntry(
+            response: response, for: request, requestTime: requestTime, responseTime: collection.arrival,
+            provenance: collection.provenance, identifying: context.settings.identifyingFields,
+            writtenInfo: response.userInfo.flatMap { StorableValue($0) }, at: context.clock.date())
+        context.settings.cache?.store(entry, for: request, key: members.storageKey)
     }
 }

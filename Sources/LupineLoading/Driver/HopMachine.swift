@@ -106,7 +106,8 @@ struct HopMachine: Sendable {
         case questionAnswered(ResponseDecision)
         /// The running hop has ended.
         case hopEnded(HopEnd, HopEndMeaning)
-        /// The state of the network has changed, so that another attempt may succeed.
+        /// The state of the network has changed, so that another attempt may succeed. If an attempt is running, it may have failed
+        /// already: the next wait for connectivity then ends at once.
         case networkChanged
         /// The client is ready for more of the cached response.
         case clientResumed
@@ -166,12 +167,8 @@ struct HopMachine: Sendable {
     }
 
     private(set) var state = State.new
-
-    /// Whether the hop's response is final, so that its content goes to the client.
-    var isDelivering: Bool {
-        if case .delivering = state { return true }
-        return false
-    }
+    /// Whether the network has changed since the load last waited for connectivity.
+    private var networkHasChanged = false
 
     /// Whether a hop is running whose calls the driver passes on to the client.
     var isRunning: Bool {
@@ -197,12 +194,6 @@ struct HopMachine: Sendable {
     /// Whether the cached response is being delivered.
     var isDeliveringCached: Bool {
         if case .deliveringCached = state { return true }
-        return false
-    }
-
-    /// Whether the load waits for connectivity.
-    var isOffline: Bool {
-        if case .offline = state { return true }
         return false
     }
 
@@ -235,7 +226,7 @@ struct HopMachine: Sendable {
         case .responseArrived(let decision): applyToResponse(decision)
         case .questionAnswered(let decision): applyToQuestion(decision)
         case .hopEnded(let end, let meaning): endHop(end, meaning)
-        case .networkChanged: prepareIfOffline()
+        case .networkChanged: receiveNetworkChange()
         case .clientResumed: continueDelivery()
         case .cachedResponseDelivered: isDeliveringCached ? end(nil) : Actions()
         case .storageFinished: isStoring ? end(nil) : Actions()
@@ -382,6 +373,10 @@ struct HopMachine: Sendable {
     private mutating func endHopWithoutResponse(_ hopEnd: HopEnd, _ meaning: HopEndMeaning) -> Actions {
         switch meaning {
         case .noNetwork:
+            if networkHasChanged {
+                networkHasChanged = false
+                return prepare()
+            }
             state = .offline
             return Actions(.waitForNetwork)
         case .refusedByProxy(.nextHop): return prepare()
@@ -396,14 +391,15 @@ struct HopMachine: Sendable {
         }
     }
 
-    /// Prepares another attempt if the load waits for connectivity.
-    private mutating func prepareIfOffline() -> Actions {
+    /// Prepares another attempt if the load waits for connectivity; otherwise records the change.
+    private mutating func receiveNetworkChange() -> Actions {
         switch state {
-        case .offline: prepare()
+        case .offline: return prepare()
         case .new, .preparing, .running, .asking, .discarding, .delivering, .deliveringCached, .storing,
             .stopping,
             .over:
-            Actions()
+            networkHasChanged = true
+            return Actions()
         }
     }
 

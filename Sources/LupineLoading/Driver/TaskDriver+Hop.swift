@@ -2,11 +2,124 @@
 
 internal import Foundation
 internal import LupineHTTP
-internal import LupineTLS
 internal import LupineTransport
 
-/// Receives the calls of a hop, which is one request of the load with its response. The driver evaluates the response and
-/// delivers it if it is final. It passes all other calls on to its client, the task.
+/// Prepares each hop, which is one request of the load with its response. `HopPreparation` decides; the driver computes and looks
+/// up what the preparation needs, and starts the hop.
+extension TaskDriver {
+    /// Prepares the next hop. If the calling thread is an event loop and the preparation may call the program's code (its
+    /// `URLProtocol` classes, or a body stream that was sent before), another thread prepares the hop, because the loop's
+    /// connections must not wait for the program (O-7). After a redirect or an answer to a challenge, the calling thread is
+    /// usually the loop of the previous hop.
+    func prepare() {
+        guard EventLoop.current != nil,
+            context.hopLoadFactory.mayCallProgram(context) || state.withLock({ $0.basis.hasSentStream })
+        else { return beginPreparing() }
+        // `asynchronously` makes another thread run `preparationStep`.
+        handle(.canContinuePreparing, asynchronously: true) { state in
+            if state.machine.isPreparing { state.preparationStep = { self.beginPreparing() } }
+        }
+    }
+
+    private func beginPreparing() {
+        var preparation = state.withLock { state in
+            state.basis.request.makeAbsolute()
+            return HopPreparation(
+                state.basis, state.controls, kind: definition.kind, deadline: state.deadline,
+                verifier: state.verifier, context, client)
+        }
+        let next = preparation.begin(definition.request)
+        continuePreparing(&preparation, next)
+    }
+
+    /// Does what the preparation needs next.
+    private func continuePreparing(_ preparation: inout HopPreparation, _ next: HopPreparation.Next) {
+        switch next {
+        case .computeHash(let hash):
+            hash.compute { [self, preparation] hashes in
+                resumePreparing(preparation) { $0.receive(hashes) }
+            }
+        case .lookUp(let cache, let requester):
+            cache.lookUp(preparation.request, for: requester) { [self, preparation] entry in
+                resumePreparing(preparation) { $0.receive(entry) }
+            }
+        case .deliver(let delivery, let synchronously):
+            handle(.preparationEnded(.deliverCached), asynchronously: !synchronously) { state in
+                if state.machine.isPreparing { state.cachedDelivery = delivery }
+            }
+        case .startHop: startHop(&preparation)
+        // The client is called on another thread.
+        case .fail(let error): handle(.preparationEnded(.fail(error)), asynchronously: true)
+        }
+    }
+
+    /// Continues the preparation with a result, unless the load has ended meanwhile.
+    private func resumePreparing(
+        _ preparation: HopPreparation,
+        _ receive: @escaping @Sendable (inout HopPreparation) -> HopPreparation.Next
+    ) {
+        handle(.canContinuePreparing) { state in
+            // If the load has ended, the step is not stored, because it would never be released.
+            guard state.machine.isPreparing else { return }
+            state.preparationStep = {
+                var preparation = preparation
+                let next = receive(&preparation)
+                self.continuePreparing(&preparation, next)
+            }
+        }
+    }
+
+    /// Creates the hop's load, and ends the preparation. The machine then starts the load.
+    private func startHop(_ preparation: inout HopPreparation) {
+        let verifier = verifier(for: preparation.request)
+        var hop: PreparedHop
+        do throws(URLError) {
+            hop = try preparation.makeHop(definition, verifier, for: self)
+        } catch { return handle(.preparationEnded(.fail(error)), asynchronously: true) }
+        let (load, usesNetwork) = (hop.load, hop.usesNetwork)
+        var controls = preparation.controls
+        // The values are swapped with the state below, so that the previous hop's values are released outside of the lock.
+        var response: URLResponse?
+        handle(.preparationEnded(.startHop)) { state in
+            // If the load has ended meanwhile, the hop is released without being started.
+            guard state.machine.isPreparing else { return }
+            swap(&state.hop, &hop)
+            swap(&state.basis, &preparation.basis)
+            swap(&state.response, &response)
+            controls = state.controls
+        }
+        // The task may have changed the controls during the preparation. Later changes go to the hop directly, because
+        // `state.hop` is set.
+        controls.pass(to: load, since: preparation.controls) { state.withLock { $0.controls } }
+        // Only hops over the network enforce the resource time-out themselves.
+        if !usesNetwork { setAlarm() }
+    }
+
+    /// Returns the object that passes the connection's challenges to the program. Returns nil if the task has no delegate, or if
+    /// the connection cannot cause a challenge.
+    private func verifier(for request: URLRequest) -> TaskPeerVerifier? {
+        if request.contents.value.scheme == .http, !context.engine.hasProxy { return nil }
+        if let verifier = state.withLock({ $0.verifier }) { return verifier }
+        guard let verifier = client.challengedTask.map({ context.engine.tlsProfiles.verifier(asking: $0) })
+        else { return nil }
+        let isUnneeded = state.withLock { state in
+            if !state.machine.isOver { state.verifier = verifier }
+            return state.machine.isOver
+        }
+        // If the load has ended meanwhile, nothing else ends the verifier.
+        if isUnneeded { verifier.end() }
+        return verifier
+    }
+
+    /// Tells the client which request is sent. It becomes the task's current request.
+    func reportRequest() {
+        let (request, authorization) = state.withLock { ($0.hop.visibleRequest, $0.hop.authorization) }
+        client.driverWillSend(request, authorization: authorization)
+    }
+}
+
+/// Receives the calls of a hop. The driver lets `ResponseEvaluation` evaluate the response, and delivers it if it is final. It
+/// passes all other calls on to its client, the task.
 ///
 /// The calls of one hop never overlap. They do not overlap the machine's steps either, which run while there is no hop or while
 /// the hop waits. The driver ignores the calls of any hop but the current one.
@@ -50,40 +163,10 @@ extension TaskDriver: HopLoadClient {
 
     /// Whether `hop` is the current hop, and the driver passes its calls on to the client.
     private func isActive(_ hop: any HopLoad) -> Bool {
-        state.withLock { $0.hop === hop && $0.machine.isRunning }
+        state.withLock { $0.hop.load === hop && $0.machine.isRunning }
     }
 
     // MARK: the response
-
-    /// The members of the driver's state that the evaluation of a response reads.
-    private struct ResponseInputs: Sendable {
-        let request: URLRequest
-        /// The request that was sent, without answers to challenges and conditional fields of the cache.
-        let visibleRequest: URLRequest
-        let cacheUse: CacheUse
-        let fetchStart: Date
-        let redirectCount: Int
-        let usesNetwork: Bool
-        /// The judge of the server; nil if storing cookies and responses does not depend on it.
-        let judge: TrustJudge?
-        /// Nil unless the hop has sent an answer to a challenge or received a challenge.
-        let authenticator: Boxed<Authenticator>?
-    }
-
-    /// The decision about a response, and the changes of the driver's state that follow from it.
-    private struct ResponseOutcome {
-        var decision = HopMachine.ResponseDecision.deliver
-        /// The new authenticator; nil if it has not changed.
-        var authenticator: Boxed<Authenticator>?
-        /// The question to ask the client; nil for none.
-        var question: Question?
-        /// The new use of the cache; nil if it has not changed.
-        var cacheUse: Boxed<CacheUse>?
-        /// Whether the next hop must not use the cache entry.
-        var ignoresCacheEntry = false
-        /// Whether the next hop requests the whole resource instead of the rest of a download.
-        var startsOver = false
-    }
 
     func hopReceivedResponse(
         _ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy
@@ -91,49 +174,21 @@ extension TaskDriver: HopLoadClient {
         -> HopPlan
     {
         let status = (response as? HTTPURLResponse)?.statusCode
-        let inputs = state.withLock { state -> ResponseInputs? in
-            guard state.hop === hop, state.machine.awaitsResponse else { return nil }
-            let isChallenge = status == 401 || status == 407
-            let needsAuthenticator = state.usesNetwork && (state.hasSentAnswer || isChallenge)
-            return ResponseInputs(
-                request: state.request, visibleRequest: state.visibleRequest, cacheUse: state.cacheUse,
-                fetchStart: state.fetchStart,
-                redirectCount: state.redirectCount, usesNetwork: state.usesNetwork, judge: state.judge,
-                authenticator: needsAuthenticator ? authenticator(for: state).map { .value($0) } : nil)
+        let evaluationOfCurrent = state.withLock { state -> ResponseEvaluation? in
+            guard state.awaitsResponse(of: hop) else { return nil }
+            return ResponseEvaluation(response, status, of: state.hop, state.basis)
         }
-        guard let inputs else { return .skip }
-        let outcome = evaluate(response, of: hop, inputs, storagePolicy)
-        // These variables are swapped with the state below, so that the replaced values are released outside of the lock.
-        var (question, newResponse, cacheUse): (Question?, URLResponse?, CacheUse?) = (
-            outcome.question, response, outcome.cacheUse?.value
-        )
+        guard var evaluation = evaluationOfCurrent else { return .skip }
+        evaluation.evaluate(of: hop, storagePolicy, definition, context, client)
         let actions = state.withLock { state -> HopMachine.Actions in
-            if let authenticator = outcome.authenticator { state.authenticator = authenticator }
-            // Unwrapped, because `swap` needs the same type. Afterwards `cacheUse` retains the replaced value.
-            if var swappedUse = cacheUse {
-                swap(&state.cacheUse, &swappedUse)
-                cacheUse = swappedUse
-            }
-            if outcome.ignoresCacheEntry { state.ignoresCacheEntry = true }
-            if outcome.startsOver {
-                state.request.setValue(nil, forHTTPHeaderField: "Range")
-                state.request.setValue(nil, forHTTPHeaderField: "If-Range")
-            }
-            swap(&state.question, &question)
-            swap(&state.response, &newResponse)
-            let actions = state.machine.handle(.responseArrived(outcome.decision))
+            evaluation.apply(to: &state)
+            let actions = state.machine.handle(.responseArrived(evaluation.decision))
             // Until `askDuringCall` has returned, other threads queue their actions for it.
-            if case .ask? = actions.steps.first {
-                state.isPerformingSteps = true
-                state.queuesCommands = true
-            }
+            if case .ask? = actions.steps.first { state.turn.takeForQuestion() }
             return actions
         }
         if case .ask? = actions.steps.first { return askDuringCall(actions, hop) }
-        var plan: HopPlan?
-        // Only a step that delivers the response returns a plan.
-        for step in actions.steps { plan = performStep(step) ?? plan }
-        return contentPlan(after: actions.command, hop, plan ?? .skip)
+        return actions.command.result(for: hop, performSteps(of: actions) ?? .skip)
     }
 
     /// Asks the client inside the hop's call of `hopReceivedResponse`, and returns the result of that call. If the client answers
@@ -142,178 +197,28 @@ extension TaskDriver: HopLoadClient {
         var result = HopPlan.pause
         var actions: HopMachine.Actions? = actions
         while let current = actions {
-            var plan: HopPlan?
-            // Only a step that delivers the response returns a plan.
-            for step in current.steps { plan = performStep(step) ?? plan }
-            result = contentPlan(after: current.command, hop, plan ?? result)
+            result = current.command.result(for: hop, performSteps(of: current) ?? result)
             // The actions that follow from an answer of the client, if there was one.
-            actions = state.withLock { Self.popQueuedActions(&$0) }?.actions
+            actions = state.withLock { $0.turn.next() }?.actions
         }
         return result
     }
 
-    /// Returns the result of `hopReceivedResponse` that carries out the command: `plan`, or `.skip` if the command ends the hop.
-    /// Cancels the hop if that is the command.
-    private func contentPlan(after command: HopMachine.Command, _ hop: any HopLoad, _ plan: HopPlan)
-        -> HopPlan
-    {
-        switch command {
-        case .none, .start, .applyPlan: return plan
-        case .skip: return .skip
-        case .cancel(let error):
-            hop.cancel(error)
-            return .skip
+    /// Delivers the response, and returns the client's plan for its content. If the client skips the content or directs it into a
+    /// file, the content is not collected for the cache. A response that cannot be stored removes the entry that it supersedes
+    /// (U-12.13).
+    func deliverResponse() -> HopPlan {
+        let (response, invalidatedURL) = state.withLock {
+            ($0.response, $0.hop.usesNetwork ? $0.hop.cacheUse.invalidatedURL : nil)
         }
-    }
-
-    /// Decides what follows from a response. Stores the response's cookies and updates the cache.
-    private func evaluate(
-        _ response: URLResponse, of hop: any HopLoad, _ inputs: ResponseInputs,
-        _ policy: URLCache.StoragePolicy
-    ) -> ResponseOutcome {
-        var outcome = ResponseOutcome()
-        guard let response = response as? HTTPURLResponse else { return outcome }
-        if inputs.usesNetwork {
-            // Cookies are stored before any decision, so that the next hop sends them (U-10.6).
-            HopAssembly.storeCookies(of: response, to: inputs.visibleRequest, context.settings) {
-                // Called if cookies are stored. Nil means that the cookies may also be sent to servers that another judge has
-                // accepted. `isUnproven` means that the default evaluation rejects a server that was accepted without a check.
-                guard let evidence = hop.evidence, evidence.isUnproven(at: .now) else { return nil }
-                return inputs.judge ?? judge
-            }
-            evaluateChallenge(response, inputs, &outcome)
-            if case .deliver = outcome.decision { evaluateRedirect(response, inputs, &outcome) }
+        guard let response else { return .skip }
+        if let invalidatedURL { context.settings.cache?.invalidate(invalidatedURL) }
+        let plan = client.driverReceivedResponse(response)
+        switch plan {
+        case .deliver, .pause: break
+        case .skip, .splice: state.withLock { $0.hop.cacheUse.stopCollecting() }
         }
-        // Only a resumed download has this closure. It returns true if the response cannot be appended to the downloaded part.
-        if case .deliver = outcome.decision, definition.mustStartOver?(response) ?? false {
-            outcome.decision = .nextHop
-            outcome.startsOver = true
-        }
-        if let cache = context.settings.cache {
-            updateCache(response, of: hop, inputs, policy, cache, &outcome)
-        }
-        return outcome
-    }
-
-    /// Sets the decision about a challenge, or about the response to an answer.
-    private func evaluateChallenge(
-        _ response: HTTPURLResponse, _ inputs: ResponseInputs, _ outcome: inout ResponseOutcome
-    ) {
-        guard var authenticator = inputs.authenticator?.value else { return }
-        // The program may have replaced the task's credential since the request was sent.
-        authenticator.taskCredential = client.driverCredential
-        // `refusal` is nil, because there is a response and not a refused tunnel.
-        (outcome.decision, outcome.question) = Self.decision(
-            for: authenticator.receive(response), refusal: nil)
-        outcome.authenticator = .value(authenticator)
-    }
-
-    /// Returns the decision that follows from an authenticator's verdict, and the question if the client has to be asked.
-    ///
-    /// - Parameters:
-    ///   - verdict: The verdict about a response, or about the client's answer to a challenge.
-    ///   - refusal: The error of a refused tunnel; nil if there is a response to deliver.
-    static func decision(for verdict: Authenticator.Verdict, refusal: URLError?)
-        -> (decision: HopMachine.ResponseDecision, question: Question?)
-    {
-        switch verdict {
-        case .deliver: (refusal.map { .fail($0) } ?? .deliver, nil)
-        case .resend: (.nextHop, nil)
-        case .ask(let challenge): (.ask, .challenge(challenge, refusal: refusal))
-        case .cancel: (.fail(.cancelled(url: nil)), nil)
-        }
-    }
-
-    /// Sets the decision and the question if the response is a redirect.
-    private func evaluateRedirect(
-        _ response: HTTPURLResponse, _ inputs: ResponseInputs, _ outcome: inout ResponseOutcome
-    ) {
-        switch RedirectRule.verdict(
-            on: response, to: inputs.request, context.settings.lupine,
-            redirectCount: inputs.redirectCount, isWebSocket: definition.kind == .webSocket)
-        {
-        case .none: break
-        case .proposal(let proposal):
-            outcome.decision = .ask
-            outcome.question = .redirect(response, proposal)
-        case .failure(let error):
-            outcome.decision = .fail(error)
-        }
-    }
-
-    /// Removes the entries that the response invalidates (RFC 9111 §4.4). If the response is delivered, evaluates a 304 or starts
-    /// to collect the content for the cache.
-    private func updateCache(
-        _ response: HTTPURLResponse, of hop: any HopLoad, _ inputs: ResponseInputs,
-        _ policy: URLCache.StoragePolicy, _ cache: URLCache, _ outcome: inout ResponseOutcome
-    ) {
-        for url in CacheRule.invalidatedURLs(by: inputs.request, response: response) {
-            cache.invalidate(url)
-        }
-        guard case .deliver = outcome.decision else { return }
-        var cacheUse = inputs.cacheUse
-        if let entry = cacheUse.takeRevalidatedEntry() {
-            if response.statusCode == 304 {
-                let makeProvenance = { [self] in provenance(of: hop, inputs, cacheUse.requester) }
-                return applyNotModified(
-                    response, to: entry, cacheUse, inputs, cache, makeProvenance, &outcome)
-            }
-        }
-        guard cacheUse.storageRequest != nil else { return }
-        let requester = cacheUse.requester
-        let isCollecting = cacheUse.beginCollecting(response, policy, for: cache, at: context.clock.date()) {
-            provenance(of: hop, inputs, requester)
-        }
-        if isCollecting { outcome.cacheUse = .value(cacheUse) }
-    }
-
-    /// Applies a 304 (Not Modified) to the entry that it confirms (RFC 9111 §4.3.4): the load then delivers the entry. If the 304
-    /// is about a version that is not stored, the load repeats the request without the cache (U-12.13).
-    private func applyNotModified(
-        _ response: HTTPURLResponse, to entry: CacheEntry, _ cacheUse: CacheUse, _ inputs: ResponseInputs,
-        _ cache: URLCache, _ makeProvenance: () -> CacheProvenance, _ outcome: inout ResponseOutcome
-    ) {
-        // `selects` returns false if the 304 is about another version of the resource than the stored one.
-        guard let stored = entry.httpResponse, CacheRule.selects(response, stored) else {
-            outcome.decision = .nextHop
-            outcome.ignoresCacheEntry = true
-            return
-        }
-        let request = cacheUse.storageRequest ?? inputs.request
-        // Nil if no requester may receive both the stored content and the 304. The entry is then delivered, but not stored.
-        let joined = entry.provenance.joined(by: makeProvenance())
-        let refreshed = entry.refreshed(
-            by: response, for: request, requestTime: inputs.fetchStart, responseTime: context.clock.date(),
-            provenance: joined ?? entry.provenance, identifying: context.settings.identifyingFields)
-        if cacheUse.storageRequest != nil, joined != nil { cache.update(refreshed, for: request) }
-        outcome.decision = .deliverCached
-        outcome.cacheUse = .value(CacheUse(deliveredEntry: refreshed))
-    }
-
-    /// Returns the provenance of the hop's content: from which server, and over which kind of connection, the content came. If
-    /// another judge than the default evaluation has accepted the connection, the first call runs the default evaluation, on the
-    /// connection's loop. Called only if content is collected for the cache, or if a 304 has confirmed an entry.
-    private func provenance(
-        of hop: any HopLoad, _ inputs: ResponseInputs, _ requester: CacheRequester?
-    ) -> CacheProvenance {
-        // Without the network, the content comes from a `URLProtocol` of the program.
-        guard inputs.usesNetwork else { return .program }
-        // Without evidence, the connection did not use TLS.
-        guard let evidence = hop.evidence else {
-            // Nil for a direct connection without the engine's `connectionOverrides`.
-            guard let route = requester?.route else { return .plain }
-            let responseRoute = context.engine.cacheRouteOfResponse(
-                lookedUpWith: route, to: inputs.visibleRequest.url)
-            return CacheProvenance(.plain(route: responseRoute))
-        }
-        let facts = evidence.chainFacts(at: .now)
-        return CacheProvenance(
-            .secure(
-                CacheProvenance.Connection(
-                    identity: evidence.identity, roots: facts.passesDefault ? evidence.rootsName : nil,
-                    keys: facts.keys, judge: requester?.judge,
-                    isChainChecked: evidence.acceptance != .unchecked))
-        )
+        return plan
     }
 
     // MARK: the content
@@ -321,12 +226,7 @@ extension TaskDriver: HopLoadClient {
     func hopWantsSeparateChunks(_ hop: any HopLoad) -> Bool { client.driverWantsSeparateChunks }
 
     func hopReceivedContent(_ hop: any HopLoad, _ data: Data) -> Demand {
-        let (isWanted, invalidatedURL) = state.withLock { state -> (Bool, URL?) in
-            guard state.hop === hop, state.machine.isRunning else { return (false, nil) }
-            // `collect` returns false once the content is too long to be stored. The entry that the response supersedes is then
-            // removed.
-            return (true, state.cacheUse.collect(data) ? nil : state.cacheUse.invalidatedURL)
-        }
+        let (isWanted, invalidatedURL) = state.withLock { $0.receive(data, from: hop) }
         guard isWanted else { return .enough }
         if let invalidatedURL { context.settings.cache?.invalidate(invalidatedURL) }
         return stopCollectingIfEnough(client.driverReceivedContent(data))
@@ -339,92 +239,43 @@ extension TaskDriver: HopLoadClient {
 
     /// Stops collecting content for the cache if the client wants no more of it (`.enough`). Returns `demand`.
     private func stopCollectingIfEnough(_ demand: Demand) -> Demand {
-        switch demand {
-        case .more, .pause: break
-        case .enough: state.withLock { $0.cacheUse.stopCollecting() }
-        }
+        if case .enough = demand { state.withLock { $0.hop.cacheUse.stopCollecting() } }
         return demand
     }
 
     // MARK: redirects of a URLProtocol, and the end
 
     func hopRedirected(_ hop: any HopLoad, to request: URLRequest, response: URLResponse) {
-        let count = state.withLock { state in
-            state.hop === hop && state.machine.awaitsResponse ? state.redirectCount : nil
+        let evaluationOfCurrent = state.withLock { state in
+            state.awaitsResponse(of: hop) ? ResponseEvaluation(response, of: state.hop, state.basis) : nil
         }
-        guard let count else { return }
-        let isAllowed = count < RedirectRule.limit
-        let decision: HopMachine.ResponseDecision =
-            isAllowed
-            ? .ask
-            : .fail(RedirectRule.tooManyRedirects(from: response.url, to: request.url?.absoluteString))
-        // These variables are swapped with the state below, so that the replaced values are released outside of the lock.
-        var (newResponse, question): (URLResponse?, Question?) = (
-            response, .protocolRedirect(response, request)
-        )
-        handle(.responseArrived(decision)) { state in
-            // The state may have changed since `count` was read. The machine then ignores the event too.
-            guard state.hop === hop, state.machine.awaitsResponse else { return }
-            swap(&state.response, &newResponse)
-            swap(&state.question, &question)
+        guard var evaluation = evaluationOfCurrent else { return }
+        evaluation.evaluateRedirect(to: request)
+        handle(.responseArrived(evaluation.decision)) { state in
+            // The state may have changed since it was read. The machine then ignores the event too.
+            if state.awaitsResponse(of: hop) { evaluation.apply(to: &state) }
         }
     }
 
     func hopEnded(_ hop: any HopLoad, _ error: (any Error)?, _ metrics: HopMetrics) {
-        var authenticator: Authenticator?
+        var authentication = LoadAuthentication()
         // Set if the hop has ended because a proxy has refused to open a tunnel without authentication.
-        var refusal: (decision: HopMachine.ResponseDecision, question: Question?)?
-        let urlError = error as? URLError
-        if let error = urlError, let head = Self.refusedTunnel(error),
-            var currentAuthenticator = state.withLock({
-                $0.machine.awaitsResponse ? $0.authenticator?.value : nil
-            })
-        {
-            // The program may have replaced the task's credential since the hop began.
-            currentAuthenticator.taskCredential = client.driverCredential
-            refusal = Self.decision(for: currentAuthenticator.receiveTunnelRefusal(head), refusal: error)
-            authenticator = currentAuthenticator
-        }
-        let end = error.map(HopMachine.HopEnd.failure) ?? .success
-        let hasConnected = metrics.hasConnected
-        let actions = state.withLock { state -> HopMachine.Actions? in
-            guard state.hop === hop else { return nil }
-            state.hop = nil
-            state.hasConnected = state.hasConnected || hasConnected
-            state.hopMetrics.append(metrics)
-            var meaning = HopMachine.HopEndMeaning.endLoad
-            if let (decision, question) = refusal, let authenticator {
-                state.authenticator = .value(authenticator)
-                state.question = question
-                meaning = .refusedByProxy(decision)
-            } else if error != nil {
-                let waitsForConnectivity = context.settings.waitsForConnectivity && state.usesNetwork
-                let isOffline = urlError?.code == .notConnectedToInternet && !state.hasConnected
-                if waitsForConnectivity, isOffline { meaning = .noNetwork }
-            } else if state.cacheUse.isCollecting {
-                meaning = .storable
+        var refusal: LoadAuthentication.Outcome?
+        if let urlError = error as? URLError {
+            authentication = state.withLock {
+                $0.machine.awaitsResponse ? $0.basis.authentication : LoadAuthentication()
             }
-            // Nil if another thread is performing steps, which then performs these actions too.
-            return Self.claimOrQueue(state.machine.handle(.hopEnded(end, meaning)), &state)
+            // The program may have replaced the task's credential since the hop began.
+            refusal = authentication.receive(urlError, client.driverCredential)
+        }
+        let actions = state.withLock { state -> HopMachine.Actions? in
+            guard state.hop.load === hop else { return nil }
+            if refusal != nil { swap(&state.basis.authentication, &authentication) }
+            return state.endHop(
+                error, metrics, refusal, mayWait: context.settings.waitsForConnectivity)
         }
         // The machine returns no command to a hop that has ended, so that no hop has to be passed.
         if let actions { performActions(actions, nil) }
-    }
-
-    /// Returns the response head with which a proxy has refused to open a tunnel without authentication (U-11.17); nil for other
-    /// errors.
-    private static func refusedTunnel(_ error: URLError) -> ResponseHead? {
-        guard let cause = error.userInfo[NSUnderlyingErrorKey] as? TransportError,
-            case .tunnel(_, .authenticationRequired(let head)) = cause
-        else { return nil }
-        return head
-    }
-}
-
-extension HopMetrics {
-    /// Whether a connection was established.
-    fileprivate var hasConnected: Bool {
-        exchanges.contains { $0.isReused || $0.requestStart != nil || $0.dial?.connectEnd != nil }
     }
 }
 

@@ -240,45 +240,27 @@ final class NetworkLoad: HopLoad {
             state.phase = .over
             return (state.cancellation, state.stream)
         }
-        let error = error(of: result, cancellation, stream?.failure)
+        let end = responseState.withLock { $0.end }
+        // Checked first: even if the exchange has succeeded, the client has not received the events after the cancellation.
+        let error =
+            cancellation
+            ?? end.error(of: result, hopRequest.request.url, stream?.failure) { networkError(of: $0) }
         client.hopEnded(self, error, metrics(of: exchanges))
+    }
+
+    /// Returns the error of a hop whose exchange has failed for a reason of the network.
+    private func networkError(of failure: TransportError) -> URLError {
+        let url = hopRequest.request.url
+        if case .timedOut(_, _, .whole, _) = failure {
+            return .resourceTimeout(of: url, after: settings.resourceTimeout, underlying: failure)
+        }
+        // The added `userInfo` contains the trust of a server that was refused (U-11.19).
+        return URLError(failure, url: url).adding(
+            engine.tlsProfiles.userInfo(for: failure, of: hopRequest.verifier))
     }
 
     /// Whether the load was cancelled. The load then passes no more events of the exchange on to the client.
     var isCancelled: Bool { state.withLock { $0.cancellation != nil } }
-
-    /// Returns the error that the hop ends with; nil if it has succeeded or its client wanted no more content.
-    private func error(
-        of result: Result<Fields, TransportError>, _ cancellation: URLError?, _ streamFailure: (any Error)?
-    ) -> (any Error)? {
-        let (failure, discardsContent, goesToFile) = responseState.withLock {
-            ($0.failure, $0.discardsContent, $0.goesToFile)
-        }
-        // Checked first: even if the exchange has succeeded, the client has not received the events after the cancellation.
-        if let cancellation { return cancellation }
-        if let failure { return failure }
-        guard case .failure(let error) = result else { return nil }
-        let url = hopRequest.request.url
-        // If the client wants no more content, the cancellation of the exchange is no error of the hop.
-        if discardsContent, error == .cancelled { return nil }
-        switch streamFailure {
-        case let failure as BodyStreamSource.Failure:
-            return URLError.loading(.requestBodyStreamExhausted, url: url, underlying: failure)
-        // An error of the program's stream is passed on unchanged (U-16.4).
-        case let streamError?: return streamError
-        case nil: break
-        }
-        // While the content goes into a file, a file error is about writing that file.
-        if goesToFile, case .file = error {
-            return URLError.loading(.cannotWriteToFile, url: url, underlying: error)
-        }
-        if case .timedOut(_, _, .whole, _) = error {
-            return URLError.resourceTimeout(of: url, after: settings.resourceTimeout, underlying: error)
-        }
-        // The added `userInfo` contains the trust of a server that was refused (U-11.19).
-        return URLError(error, url: url).adding(
-            engine.tlsProfiles.userInfo(for: error, of: hopRequest.verifier))
-    }
 
     /// Returns the metrics of the hop.
     ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import LupineHTTP
 import LupineTLS
 import LupineTransport
 
@@ -45,6 +46,11 @@ struct ResponseState {
         case separate
     }
 
+    /// How the reception ends if the exchange ends now.
+    var end: ReceptionEnd {
+        ReceptionEnd(failure: failure, discardsContent: discardsContent, goesToFile: goesToFile)
+    }
+
     /// Whether content is decoded.
     var isDecoding: Bool { decoder != nil }
 
@@ -84,6 +90,45 @@ struct ResponseState {
         defer { self.decoder = decoder }
         let result = decoder.decode(bytes, room: collector.room) { output in collector.add(output) }
         return (result, loop.map { decoder.isAllowanceSpent(after: result, on: $0) } ?? false)
+    }
+}
+
+/// How the reception of a response has ended. Decides which error the hop ends with.
+struct ReceptionEnd: Sendable {
+    /// The error of decoding the content or writing it to the file.
+    let failure: URLError?
+    /// Whether the client wants no more of the content.
+    let discardsContent: Bool
+    /// Whether the content goes into a file.
+    let goesToFile: Bool
+
+    /// Returns the error of the hop; nil if it has succeeded or its client wanted no more content.
+    ///
+    /// - Parameters:
+    ///   - result: The result of the exchange.
+    ///   - url: The URL of the request.
+    ///   - streamFailure: The error of the stream with the request's body.
+    ///   - networkError: Returns the error for a failure of the exchange that has none of these causes.
+    func error(
+        of result: Result<Fields, TransportError>, _ url: URL?, _ streamFailure: (any Error)?,
+        networkError: (TransportError) -> URLError
+    ) -> (any Error)? {
+        if let failure { return failure }
+        guard case .failure(let error) = result else { return nil }
+        // If the client wants no more content, the cancellation of the exchange is no error of the hop.
+        if discardsContent, error == .cancelled { return nil }
+        switch streamFailure {
+        case let failure as BodyStreamSource.Failure:
+            return URLError.loading(.requestBodyStreamExhausted, url: url, underlying: failure)
+        // An error of the program's stream is passed on unchanged (U-16.4).
+        case let streamError?: return streamError
+        case nil: break
+        }
+        // While the content goes into a file, a file error is about writing that file.
+        if goesToFile, case .file = error {
+            return URLError.loading(.cannotWriteToFile, url: url, underlying: error)
+        }
+        return networkError(error)
     }
 }
 

@@ -98,7 +98,7 @@ struct SessionStormTests {
         for task in tasks where task.state != .completed {
             let (machine, delivery, load) = task.core.state.withLock { ($0.machine, $0.delivery, $0.load) }
             let driver = (load as? TaskDriver)?.state.withLock {
-                "\($0.machine), suspended: \($0.isSuspended)"
+                "\($0.machine), suspended: \($0.controls.isSuspended)"
             }
             Issue.record(
                 "\(type(of: task)) \(task.originalRequest?.url?.path() ?? "") has not ended: \(machine), \(delivery), \(driver ?? "no load")"

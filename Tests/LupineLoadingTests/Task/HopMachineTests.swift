@@ -213,6 +213,16 @@ struct HopMachineTests {
             ]
         ),
         (
+            "[U-14.7] no network, which changes during the next attempt",
+            [
+                ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("noNetwork", ["waitForNetwork"]),
+                ("online", ["prepare"]), ("online", []), ("load", ["reportRequest", "hop.start"]),
+                ("online", []), ("noNetwork", ["prepare"]), ("load", ["reportRequest", "hop.start"]),
+                ("noNetwork", ["waitForNetwork"]), ("online", ["prepare"]),
+            ]
+        ),
+        (
             "no network, cancelled",
             [
                 ("start", ["prepare"]), ("load", ["reportRequest", "hop.start"]),

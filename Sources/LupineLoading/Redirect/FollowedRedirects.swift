@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineTransport
+
+/// The redirects that a load has followed, as far as its next requests depend on them.
+struct FollowedRedirects: Sendable {
+    /// The greatest change of origin among the redirects.
+    private(set) var farthestMove = RedirectMove.withinOrigin
+    /// The number of redirects.
+    private(set) var count = 0
+    /// The user and password in the URL of the last redirect; nil for none.
+    private var credential: URLCredential?
+
+    /// Adds a redirect that is followed.
+    mutating func add(_ redirect: ApprovedRedirect) {
+        farthestMove = max(farthestMove, redirect.move)
+        credential = redirect.credential
+        count += 1
+    }
+
+    /// Returns the request's URL with the user and password that the URL of the last redirect contained; nil if the request has
+    /// no URL.
+    func url(of request: URLRequest) -> URL? {
+        guard let url = request.url, let credential,
+            var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        else { return request.url }
+        (components.user, components.password) = (credential.user, credential.password)
+        return components.url ?? url
+    }
+}
+
+/// A redirect that the program has approved, perhaps with a changed request (U-10.8).
+struct ApprovedRedirect: Sendable {
+    /// The request to send next.
+    let request: URLRequest
+    /// The change of origin.
+    let move: RedirectMove
+    /// The user and password in the URL of the redirect; nil for none.
+    let credential: URLCredential?
+    /// Whether the task's file or data is sent again, instead of the body of `request`.
+    let keepsBody: Bool
+
+    /// - Parameters:
+    ///   - request: The request that the program has approved.
+    ///   - proposal: The request that `RedirectRule` has proposed; nil for the redirect of a program's `URLProtocol`.
+    ///   - previousURL: The URL of the redirected request.
+    init(to request: URLRequest, insteadOf proposal: RedirectRule.Proposal?, from previousURL: URL?) {
+        self.request = request
+        let target = WebOrigin(request.url)
+        move = RedirectMove(from: WebOrigin(previousURL), to: target)
+        // The credential is only for the origin of the proposed request.
+        credential = target == WebOrigin(proposal?.request.url) ? proposal?.credential : nil
+        // Without a proposal, body and method count as kept. The program may have changed the method of the proposed request.
+        let keepsMethod = request.httpMethod == (proposal?.request ?? request).httpMethod
+        keepsBody = proposal?.keepsBody ?? true && keepsMethod
+    }
+}
+
+extension URLRequest {
+    /// Returns the request of a redirect without the fields that the driver has added to the last hop's request, such as cookies
+    /// and answers to challenges (U-10.6, U-17.6). A program's `URLProtocol` makes the redirect's request from the request that
+    /// it has received, and the driver adds such fields to each hop anew.
+    ///
+    /// - Parameters:
+    ///   - original: The request of the last hop, before the driver has added fields.
+    ///   - sent: The request of the last hop, as the `URLProtocol` has received it.
+    func removingFields(addedTo original: URLRequest, in sent: URLRequest) -> URLRequest {
+        var request = self
+        for field in sent.headerList.fields
+        where original.value(forHTTPHeaderField: field.name) != field.value {
+            // A field that the `URLProtocol` has changed stays.
+            guard request.value(forHTTPHeaderField: field.name) == field.value else { continue }
+            request.setValue(nil, forHTTPHeaderField: field.name)
+        }
+        return request
+    }
+}
