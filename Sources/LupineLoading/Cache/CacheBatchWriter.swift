@@ -87,7 +87,8 @@ struct CacheBatchWriter {
     /// - Parameters:
     ///   - batch: The batch.
     ///   - records: The index record of each change of the batch; nil for a removal, and for an entry that was not written.
-    private func logChanges(of batch: CacheStore.Batch, _ records: [CacheIndex.Record?]) -> [CacheLog.Change] {
+    private func logChanges(of batch: CacheStore.Batch, _ records: [CacheIndex.Record?]) -> [CacheLog.Change]
+    {
         var changes: [CacheLog.Change] = []
         changes.reserveCapacity(batch.evictedStarts.count + batch.usedKeys.count + batch.changes.count)
         for start in batch.evictedStarts { changes.append(.removed(start)) }
@@ -148,7 +149,8 @@ struct CacheBatchWriter {
             guard case .write(let entry, let request, let limits) = change.action else { continue }
             // Without a request the entry holds no secrets.
             let concealed =
-                request.map { entry.concealed(by: store.conceal, for: $0, identifying: entry.identifying) } ?? entry
+                request.map { entry.concealed(by: store.conceal, for: $0, identifying: entry.identifying) }
+                ?? entry
             let start = drafts.octets.count
             // Nil, or false below, if the entry may not be written.
             guard let terms = store.terms.withLock({ $0.terms(of: concealed) }),

@@ -154,7 +154,8 @@ extension CacheFolder {
             case .writer:
                 removeAllEntries(&files)
                 // Leftovers of an interrupted write, and files of an earlier library version.
-                for name in fileNames where CacheFolderName(name) != .lock && CacheFolderName(name) != .index {
+                for name in fileNames where CacheFolderName(name) != .lock && CacheFolderName(name) != .index
+                {
                     remove(name)
                 }
                 return true
