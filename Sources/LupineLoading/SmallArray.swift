@@ -31,6 +31,12 @@
         return others.contains { predicate($0) }
     }
 
+    /// Calls `body` with each element, oldest first. Copies neither the collection nor the elements, unlike a loop.
+    @inlinable package func forEach(_ body: (borrowing Element) -> Void) {
+        _ = first.map(body)
+        others.forEach { body($0) }
+    }
+
     /// The element at `index`; nil if `index` is not less than `count`.
     @inlinable package subscript(index: Int) -> Element? {
         if index == 0 { return first }

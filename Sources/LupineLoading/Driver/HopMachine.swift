@@ -158,6 +158,9 @@ struct HopMachine: Sendable {
         var steps: SmallArray<Step>
         var command: Command
 
+        /// Whether a step ends the load; no actions follow then.
+        var endsLoad: Bool { steps.contains { if case .end = copy $0 { true } else { false } } }
+
         /// Creates actions of at most one step and a command. Without arguments, there is nothing to do.
         init(_ step: Step? = nil, command: Command = .none) {
             steps = SmallArray()

@@ -174,11 +174,12 @@ extension TaskDriver: HopLoadClient {
         -> HopPlan
     {
         let status = (response as? HTTPURLResponse)?.statusCode
-        let evaluationOfCurrent = state.withLock { state -> ResponseEvaluation? in
-            guard state.awaitsResponse(of: hop) else { return nil }
-            return ResponseEvaluation(response, status, of: state.hop, state.basis)
-        }
-        guard var evaluation = evaluationOfCurrent else { return .skip }
+        guard
+            var evaluation = state.withLock({ state -> ResponseEvaluation? in
+                guard state.awaitsResponse(of: hop) else { return nil }
+                return ResponseEvaluation(response, status, of: state.hop, state.basis)
+            })
+        else { return .skip }
         evaluation.evaluate(of: hop, storagePolicy, definition, context, client)
         let actions = state.withLock { state -> HopMachine.Actions in
             evaluation.apply(to: &state)

@@ -234,7 +234,7 @@ final class TaskDriver: Sendable {
             }
             let plan = performSteps(of: actions)
             // The machine returns no command with the end, and no other actions after it.
-            if case .end? = actions.steps.last { return }
+            if actions.endsLoad { return }
             let (command, currentHop) = (actions.command, hop)
             // The turn ends before the command is executed. After the command, the hop may report its response on another
             // thread, which then takes the turn itself.
@@ -251,7 +251,7 @@ final class TaskDriver: Sendable {
     /// Performs the steps. Returns the client's plan for the content if one of them delivers a response.
     func performSteps(of actions: HopMachine.Actions) -> HopPlan? {
         var plan: HopPlan?
-        for step in actions.steps { plan = performStep(step) ?? plan }
+        actions.steps.forEach { plan = performStep(copy $0) ?? plan }
         return plan
     }
 
