@@ -3,15 +3,15 @@
 import Dispatch
 import Foundation
 import LupineOrigin
-import LupineTransport
 
 @testable import Lupine
 @testable import LupineLoading
 
 /// A transfer of long content with a consumer that a model holds and releases, suspends and cancels.
 ///
-/// The consumer checks each piece of the content, and that nothing comes after the end. The model calls `checkBounds` at any
-/// time, and `checkEnd` after the end.
+/// The consumer checks each piece of the content, that nothing comes after the end, and that it is not called on an event loop.
+/// The model calls `checkBounds` at any time, and `checkEnd` after the end. One worker of the model calls the methods; the
+/// consumer runs on a queue or task of its own.
 final class HeldTransfer: Sendable {
     /// The kind of consumer.
     enum Kind: CaseIterable {
@@ -240,29 +240,20 @@ final class HeldTransfer: Sendable {
         }
     }
 
-    var isHeld: Bool { state.read { $0.hold != nil } }
     var isSuspended: Bool { state.read { $0.isSuspended } }
     var isCancelled: Bool { state.read { $0.isCancelled } }
 
     /// Whether the model can hold the consumer again.
     var canBeHeld: Bool { kind != .answer && kind != .download }
 
-    /// Holds the consumer. Returns when the consumer waits, if it will come to that.
+    /// Holds the consumer. Returns when it has come to its wait, or has ended; at once if it may get no content before.
     func hold() async {
-        let hold = Hold()
-        let isNew = state.write { state in
-            if state.hold == nil { state.hold = hold }
-            return state.hold === hold
+        let (hold, isWaitFinite) = state.write { state in
+            let hold = state.hold ?? Hold()
+            state.hold = hold
+            return (hold, !state.isSuspended && !state.isCancelled && state.ends == 0)
         }
-        if isNew { await waitUntilBlocked() }
-    }
-
-    /// Waits until a held consumer has come to its wait, or has ended. Returns at once if the consumer gets no content.
-    func waitUntilBlocked() async {
-        let (hold, isWaitFinite) = state.read { state in
-            (state.hold, !state.isSuspended && !state.isCancelled && state.ends == 0)
-        }
-        if isWaitFinite { await hold?.arrived.wait() }
+        if isWaitFinite { await hold.arrived.wait() }
     }
 
     func release() {
