@@ -106,8 +106,8 @@ struct HopMachine: Sendable {
         case questionAnswered(ResponseDecision)
         /// The running hop has ended.
         case hopEnded(HopEnd, HopEndMeaning)
-        /// The state of the network has changed, so that another attempt may succeed. If an attempt is running, it may have failed
-        /// already: the next wait for connectivity then ends at once.
+        /// The state of the network has changed, so that another attempt may succeed. If an attempt is running, it may have
+        /// begun before the change: the next wait for connectivity then ends at once.
         case networkChanged
         /// The client is ready for more of the cached response.
         case clientResumed

@@ -133,8 +133,8 @@ struct PreparedHop: Sendable {
 /// The preparation of one hop: completes the request, finds the answers to challenges, looks for a cached response, and creates
 /// the `HopLoad`.
 ///
-/// A value that does not wait. Each step returns what the driver has to do next; if that is a computation or a look-up, its result
-/// is passed to `receive`.
+/// A value that does not wait. Each step returns what the driver has to do next; if that is a computation or a look-up, its
+/// result is passed to `receive`.
 struct HopPreparation: Sendable {
     /// What the driver has to do next.
     enum Next: Sendable {

@@ -19,7 +19,7 @@ enum HopQuestion: Sendable {
         case challenge(Authenticator.Answer)
     }
 
-    /// Asks the client. `reply` is called at most once for each answer, during the call or later, on any thread.
+    /// Asks the client. Calls `reply` with the answer, during this call or later, on any thread.
     func ask(_ client: any TaskDriverClient, reply: @escaping @Sendable (Answer) -> Void) {
         switch self {
         case .redirect(let response, let proposal):

@@ -13,7 +13,8 @@ struct LoadAuthentication: Sendable {
     /// What follows from a challenge, or from the answer to one: the decision, and the question if the client has to be asked.
     typealias Outcome = (decision: HopMachine.ResponseDecision, question: HopQuestion?)
 
-    /// Nil until a challenge arrives, or the load may know an answer in advance. Behind a reference, because most loads have none.
+    /// Nil until a challenge arrives, or the load may know an answer in advance. Behind a reference, because most loads have
+    /// none.
     private var authenticator: CopyOnWriteBox<Authenticator>?
 
     /// Whether no answer is known and no challenge has arrived.

@@ -73,8 +73,8 @@ extension TaskDriver {
 
     // MARK: the network
 
-    /// Waits until the network changes; the machine then tries again. The network is watched from the first wait on until the load
-    /// ends, and the resource time-out limits the wait.
+    /// Waits until the network changes; the machine then tries again. The network is watched from the first wait on until the
+    /// load ends, and the resource time-out limits the wait.
     func waitForNetwork() {
         if state.withLock({ $0.endNetworkWatch != nil }) { return }
         client.driverWaitsForConnectivity()

@@ -85,8 +85,8 @@ final class TaskDriver: Sendable {
         /// Whether the load waits for the response of this hop.
         func awaitsResponse(of load: any HopLoad) -> Bool { hop.load === load && machine.awaitsResponse }
 
-        /// Collects content of a hop for the cache. Returns whether the client receives the content, and the URL of the cache entry
-        /// that has to be removed, because the content is now too long to replace it.
+        /// Collects content of a hop for the cache. Returns whether the client receives the content, and the URL of the cache
+        /// entry that has to be removed, because the content is now too long to replace it.
         mutating func receive(_ content: Data, from load: any HopLoad) -> (
             isWanted: Bool, invalidatedURL: URL?
         ) {
@@ -345,8 +345,8 @@ extension HopMachine.Command {
         }
     }
 
-    /// Carries out the command inside the hop's call of `hopReceivedResponse`. Returns the result of that call: `plan`, or `.skip`
-    /// if the command ends the hop. Cancels the hop if that is the command.
+    /// Carries out the command inside the hop's call of `hopReceivedResponse`. Returns the result of that call: `plan`, or
+    /// `.skip` if the command ends the hop. Cancels the hop if that is the command.
     func result(for hop: any HopLoad, _ plan: HopPlan) -> HopPlan {
         switch self {
         case .none, .start, .applyPlan: return plan
@@ -381,8 +381,8 @@ struct StepTurn: Sendable {
         /// No thread has the turn.
         case none
         case performsSteps
-        /// The thread asks the client inside `hopReceivedResponse`. Commands to the hop are then queued too, because the result of
-        /// `hopReceivedResponse` carries them out.
+        /// The thread asks the client inside `hopReceivedResponse`. Commands to the hop are then queued too, because the result
+        /// of `hopReceivedResponse` carries them out.
         case asksDuringCall
     }
 
