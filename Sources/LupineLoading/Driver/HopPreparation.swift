@@ -13,8 +13,8 @@ struct HopBasis: Sendable {
     private(set) var body: TaskDefinition.Body
     /// The redirects that were followed.
     private(set) var redirects = FollowedRedirects()
-    /// The answers to challenges.
-    var authentication = LoadAuthentication()
+    /// The answers to challenges; nil until a challenge arrives, or the load may know an answer in advance.
+    var authentication: LoadAuthentication?
     /// The body streams that have been sent in full or in part. The driver sends no stream twice.
     fileprivate var sentStreams: Set<ObjectIdentifier> = []
     /// Whether the next hop must not use the cache entry, because the 304 that should have confirmed the entry was about another
@@ -238,12 +238,13 @@ struct HopPreparation: Sendable {
         }
         let proxy = context.engine.authenticationProxy(for: url, isWebSocket: kind == .webSocket)
         // No answer is known: no challenge of this load, no proxy, and no accepted answer in the session's memory.
-        if basis.authentication.isUnused, proxy == nil, context.authentication.isEmpty {
+        if basis.authentication == nil, proxy == nil, context.authentication.isEmpty {
             return lookUpInCache()
         }
-        let hash = basis.authentication.begin(
-            AuthenticationMessage(request, body: basis.body, url: url, proxy: proxy), of: original,
-            client.driverCredential, context)
+        var authentication = basis.authentication.take() ?? LoadAuthentication(of: original, context)
+        let hash = authentication.begin(
+            AuthenticationMessage(request, body: basis.body, url: url, proxy: proxy), client.driverCredential)
+        basis.authentication = authentication
         // A Digest answer may need the hash of the body.
         return hash.map { .computeHash($0) } ?? receive([:])
     }
@@ -252,7 +253,7 @@ struct HopPreparation: Sendable {
     ///
     /// - Parameter hashes: The result of the computation.
     mutating func receive(_ hashes: ContentHash.Result) -> Next {
-        authenticationFields = basis.authentication.fields(hashes)
+        if let fields = basis.authentication?.fields(hashes) { authenticationFields = fields }
         if let value = authenticationFields.authorization { request.headerList.set("Authorization", value) }
         return lookUpInCache()
     }
@@ -294,7 +295,7 @@ struct HopPreparation: Sendable {
         let fields = sessionRequester.identifyingFields
         if isPlaintext {
             // Nil for a direct connection, for which the session's requester is complete.
-            guard let route = context.engine.cacheRoute(to: url, as: basis.authentication.proxyCredential)
+            guard let route = context.engine.cacheRoute(to: url, as: basis.authentication?.proxyCredential)
             else { return sessionRequester }
             return CacheRequester(
                 policy: sessionRequester.policy, client: sessionRequester.client, route: route,

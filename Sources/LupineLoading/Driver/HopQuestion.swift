@@ -101,7 +101,7 @@ struct AnswerEvaluation: Sendable {
         case (.protocolRedirect, .redirect(let request?)):
             follow(request.removingFields(addedTo: basis.request, in: sentRequest), nil, options())
         case (.challenge(_, let refusal), .challenge(let answer)):
-            guard let outcome = self.basis.authentication.receive(answer, credential, refusal: refusal)
+            guard let outcome = self.basis.authentication?.receive(answer, credential, refusal: refusal)
             else { return }
             (decision, self.question) = outcome
         // Not reached: each question is answered in kind.

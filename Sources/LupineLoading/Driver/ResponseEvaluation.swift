@@ -22,8 +22,10 @@ struct ResponseEvaluation: Sendable {
     private(set) var decision = HopMachine.ResponseDecision.deliver
     /// The question to ask the client; nil for none.
     private var question: HopQuestion?
-    /// The load's authentication. Nil unless the hop has sent an answer to a challenge or received a challenge.
+    /// The load's authentication; nil if the load has none.
     private var authentication: LoadAuthentication?
+    /// Whether the hop has sent an answer to a challenge or received a challenge.
+    private let needsAuthentication: Bool
     private var repetition = Repetition.unchanged
     /// The new use of the cache; nil if it has not changed.
     private var newCacheUse: CacheUse?
@@ -62,18 +64,14 @@ struct ResponseEvaluation: Sendable {
         fetchStart = hop.fetchStart
         usesNetwork = hop.usesNetwork
         judge = hop.judge
-        if usesNetwork, hop.hasSentAnswer || status == 401 || status == 407 {
-            authentication = basis.authentication
-        }
+        needsAuthentication = usesNetwork && (hop.hasSentAnswer || status == 401 || status == 407)
+        authentication = needsAuthentication ? basis.authentication : nil
     }
 
     /// Exchanges the load's values for the new ones. The replaced values are in this evaluation afterwards, so that they are
     /// released outside of the driver's lock: they may be objects of the program.
     mutating func apply(to state: inout TaskDriver.State) {
-        if var new = authentication.take() {
-            swap(&state.basis.authentication, &new)
-            authentication = new
-        }
+        if authentication != nil { swap(&state.basis.authentication, &authentication) }
         if var new = newCacheUse.take() {
             swap(&state.hop.cacheUse, &new)
             newCacheUse = new
@@ -125,17 +123,16 @@ struct ResponseEvaluation: Sendable {
         _ response: HTTPURLResponse, _ original: URLRequest, _ context: SessionContext,
         _ client: any TaskDriverClient
     ) {
-        guard var authentication else { return }
-        if authentication.isUnused, let url = redirects.url(of: visibleRequest) {
-            // The request used no proxy: with a proxy, an authenticator exists before the request is sent.
-            authentication.recordUnanswered(
-                AuthenticationMessage(visibleRequest, body: body, url: url, proxy: nil), of: original, context
-            )
+        guard needsAuthentication, let url = redirects.url(of: visibleRequest) else { return }
+        if authentication == nil {
+            var new = LoadAuthentication(of: original, context)
+            // The request used no proxy: with a proxy, the authentication exists before the request is sent.
+            new.recordUnanswered(AuthenticationMessage(visibleRequest, body: body, url: url, proxy: nil))
+            authentication = new
         }
         // The program may have replaced the task's credential since the request was sent.
-        guard let outcome = authentication.receive(response, client.driverCredential) else { return }
+        guard let outcome = authentication?.receive(response, client.driverCredential) else { return }
         (decision, question) = outcome
-        self.authentication = authentication
     }
 
     /// Sets the decision and the question if the response is a redirect.

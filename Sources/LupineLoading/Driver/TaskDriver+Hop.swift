@@ -259,15 +259,13 @@ extension TaskDriver: HopLoadClient {
     }
 
     func hopEnded(_ hop: any HopLoad, _ error: (any Error)?, _ metrics: HopMetrics) {
-        var authentication = LoadAuthentication()
+        var authentication: LoadAuthentication?
         // Set if the hop has ended because a proxy has refused to open a tunnel without authentication.
         var refusal: LoadAuthentication.Outcome?
         if let urlError = error as? URLError {
-            authentication = state.withLock {
-                $0.machine.awaitsResponse ? $0.basis.authentication : LoadAuthentication()
-            }
+            authentication = state.withLock { $0.machine.awaitsResponse ? $0.basis.authentication : nil }
             // The program may have replaced the task's credential since the hop began.
-            refusal = authentication.receive(urlError, client.driverCredential)
+            refusal = authentication?.receive(urlError, client.driverCredential)
         }
         let actions = state.withLock { state -> HopMachine.Actions? in
             guard state.hop.load === hop else { return nil }

@@ -204,3 +204,30 @@ package enum RedirectRule {
         }
     }
 }
+
+/// The redirects that a load has followed, as far as its next requests depend on them.
+struct FollowedRedirects: Sendable {
+    /// The greatest change of origin among the redirects.
+    private(set) var farthestMove = RedirectMove.withinOrigin
+    /// The number of redirects.
+    private(set) var count = 0
+    /// The user and password in the URL of the last redirect; nil for none.
+    private var credential: URLCredential?
+
+    /// Adds a redirect that is followed.
+    mutating func add(_ redirect: ApprovedRedirect) {
+        farthestMove = max(farthestMove, redirect.move)
+        credential = redirect.credential
+        count += 1
+    }
+
+    /// Returns the request's URL with the user and password that the URL of the last redirect contained; nil if the request has
+    /// no URL.
+    func url(of request: URLRequest) -> URL? {
+        guard let url = request.url, let credential,
+            var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        else { return request.url }
+        (components.user, components.password) = (credential.user, credential.password)
+        return components.url ?? url
+    }
+}
