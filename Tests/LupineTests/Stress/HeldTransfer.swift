@@ -307,6 +307,8 @@ final class HeldTransfer: Sendable {
         release()
         if isSuspended { resume() }
         await ended.wait()
+        // The request retains the handler of its response, which retains this transfer.
+        state.write { $0.load = nil }
     }
 
     // MARK: checks
