@@ -93,23 +93,21 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         var hasContentEnded = false
         /// The task whose content is held, that is, not delivered to the request at present.
         private var heldTask: URLSessionTask?
-        /// Decisions to hold or to release content, to be applied to the tasks outside of the lock, in order.
-        fileprivate var holdDecisions = OrderedActions<HoldDecision>()
+        /// The number of decisions to hold or to release content.
+        private var holdDecisions = 0
 
         /// Decides to hold the content of `source` if the handlers or the stream's reader are too slow, otherwise to release the
         /// content of the held task.
         ///
         /// - Parameter source: The task that delivers content; nil if the call can only lead to a release.
-        /// - Returns: The decision, which the caller passes to `apply`; nil if nothing changes, or if another thread applies the
-        ///   decision.
+        /// - Returns: The decision, which the caller passes to `apply` outside of the lock; nil if nothing changes.
         mutating func holdOrRelease(_ source: URLSessionTask? = nil) -> HoldDecision? {
-            if backlog.isFull || feed?.isFull ?? false {
-                guard let source, source !== heldTask else { return nil }
-                heldTask = source
-                return holdDecisions.enqueue(HoldDecision(task: source, holdsContent: true))
-            }
-            guard let task = heldTask.take() else { return nil }
-            return holdDecisions.enqueue(HoldDecision(task: task, holdsContent: false))
+            let isFull = backlog.isFull || feed?.isFull ?? false
+            if isFull, source == nil || source === heldTask { return nil }
+            guard let task = isFull ? source : heldTask else { return nil }
+            heldTask = isFull ? task : nil
+            holdDecisions += 1
+            return HoldDecision(task: task, holdsContent: isFull, number: holdDecisions)
         }
     }
 
@@ -117,15 +115,14 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     struct HoldDecision: Sendable {
         fileprivate let task: URLSessionTask
         fileprivate let holdsContent: Bool
+        fileprivate let number: Int
     }
 
-    /// Applies a decision, then those that other threads have made meanwhile. Does nothing if `decision` is nil.
+    /// Applies a decision. Each thread applies its own, so that a decision on the root queue applies to the next piece already.
+    /// The task ignores a decision that comes after a later one. Does nothing if `decision` is nil.
     func apply(_ decision: HoldDecision?) {
-        var decision = decision
-        while let current = decision {
-            current.task.holdContent(current.holdsContent)
-            decision = streamState.write { $0.holdDecisions.next() }
-        }
+        guard let decision else { return }
+        decision.task.holdContent(decision.holdsContent, decision: decision.number)
     }
 
     /// The value that each attempt converts to a `URLRequest`.

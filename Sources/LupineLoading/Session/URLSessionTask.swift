@@ -137,8 +137,13 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     /// Stops the delivery of content, and of all callbacks after it including the completion (true), or continues it (false).
     ///
     /// While content is held, the load stops reading at the next piece; then the server has to wait. A cancelled task ends even
-    /// while its content is held. May be called on any thread.
-    package func holdContent(_ isHeld: Bool) { core.holdContent(isHeld) }
+    /// while its content is held.
+    ///
+    /// May be called on any thread. The caller numbers its decisions, from 1. A call has no effect after one with a greater
+    /// number, so that threads need not call in the order in which they have decided.
+    package func holdContent(_ isHeld: Bool, decision number: Int) {
+        core.holdContent(isHeld, decision: number)
+    }
 
     /// Declares that the delegate only collects the content, so that the task delivers it in large pieces instead of in the
     /// server's chunks. Must be called before the task is resumed.

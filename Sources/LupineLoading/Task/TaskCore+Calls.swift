@@ -69,9 +69,10 @@ extension TaskCore {
         return pauses ? .pause : .more
     }
 
-    /// Holds content back, or delivers it again. While content is held back, the load stops reading at the next piece.
-    func holdContent(_ isHeld: Bool) {
-        let needsTurn = state.withLock { $0.delivery.holdContent(isHeld) }
+    /// Holds content back, or delivers it again. While content is held back, the load stops reading at the next piece. Has no
+    /// effect after a decision with a greater number.
+    func holdContent(_ isHeld: Bool, decision number: Int) {
+        let needsTurn = state.withLock { $0.delivery.holdContent(isHeld, decision: number) }
         if needsTurn { requestTurn() }
     }
 

@@ -82,6 +82,8 @@ struct TaskDelivery: Sendable {
     private var isCancelled = false
     /// Whether pieces of content are held back (`holdContent`).
     private var holdsContent = false
+    /// The number of the latest decision that `holdContent` has followed.
+    private var holdNumber = 0
     private var endProgress = EndProgress.notEnded
 
     // MARK: input
@@ -207,8 +209,11 @@ struct TaskDelivery: Sendable {
     }
 
     /// Holds content back, or delivers it again. Steps before the next piece still run. While content is held back, the load has
-    /// to stop reading at the next piece. Returns whether a turn has to be requested.
-    mutating func holdContent(_ isHeld: Bool) -> Bool {
+    /// to stop reading at the next piece. Has no effect after a decision with a greater number. Returns whether a turn has to be
+    /// requested.
+    mutating func holdContent(_ isHeld: Bool, decision number: Int) -> Bool {
+        guard number > holdNumber else { return false }
+        holdNumber = number
         holdsContent = isHeld
         return requestTurnIfReady()
     }

@@ -11,6 +11,7 @@ struct TaskDeliveryTests {
     /// A delivery in a class, so that expectations can contain mutating calls.
     private final class Delivery {
         private var delivery = TaskDelivery()
+        private var holdDecisions = 0
 
         func add(_ step: TaskDelivery.Step) -> Bool { delivery.add(step) }
         func add(_ data: Data) -> (needsTurn: Bool, pauses: Bool) { delivery.add(data) }
@@ -23,7 +24,10 @@ struct TaskDeliveryTests {
         }
         func end() -> Bool { delivery.end() }
         func endDirectly() -> Bool { delivery.finishWithoutTurn() }
-        func holdContent(_ isHeld: Bool) -> Bool { delivery.holdContent(isHeld) }
+        func holdContent(_ isHeld: Bool, decision number: Int? = nil) -> Bool {
+            holdDecisions = number ?? holdDecisions + 1
+            return delivery.holdContent(isHeld, decision: holdDecisions)
+        }
         func takeNext() -> TaskDelivery.Action { delivery.takeNext() }
 
         /// Returns what the delivery hands out until it stops.
@@ -190,6 +194,18 @@ struct TaskDeliveryTests {
         #expect(delivery.drain() == [])
         #expect(delivery.holdContent(false))
         #expect(delivery.drain() == ["data 2"])
+    }
+
+    @Test("an earlier decision about held content changes nothing when it comes late")
+    func lateDecision() {
+        let delivery = Delivery()
+        #expect(!delivery.holdContent(true, decision: 2))
+        #expect(!delivery.add(Data(count: 1)).needsTurn)
+        #expect(!delivery.holdContent(false, decision: 1))
+        #expect(delivery.drain() == [])
+        #expect(delivery.holdContent(false, decision: 3))
+        #expect(!delivery.holdContent(true, decision: 2))
+        #expect(delivery.drain() == ["data 1 resumes"])
     }
 
     @Test("[U-5.3] a cancellation drops held content, and ends the task")
