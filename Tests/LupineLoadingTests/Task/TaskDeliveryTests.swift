@@ -203,7 +203,7 @@ struct TaskDeliveryTests {
         #expect(delivery.drain() == [])
         #expect(delivery.holdContent(false, decision: 3))
         #expect(!delivery.holdContent(true, decision: 2))
-        #expect(delivery.drain() == ["data 1"])
+        #expect(delivery.drain() == ["data 1 resumes"])
     }
 
     @Test("[U-5.3] a cancellation drops held content, and ends the task")
