@@ -55,46 +55,44 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         fileprivate var backlog = StreamBacklog()
         /// The task that is held: it reads no messages until it is released.
         private var heldTask: URLSessionWebSocketTask?
-        /// Actions on tasks that are decided under the lock. They are performed outside the lock, in this order.
-        fileprivate var actions = OrderedActions<Action>()
+        /// The number of decisions to hold or to release a task.
+        private var holdDecisions = 0
+        /// Messages that are sent through tasks outside of the lock, in this order.
+        fileprivate var sendings = OrderedActions<Sending>()
 
-        /// Decides to hold the latest task if the backlog is full, or else to release the held task. Returns the action for
-        /// `perform(_:)`; nil if there is nothing to do, or if a thread that is performing actions will perform this one too.
-        mutating func holdOrRelease() -> Action? {
-            if backlog.isFull {
-                guard let task, task !== heldTask else { return nil }
-                heldTask = task
-                return actions.enqueue(.hold(task))
-            }
-            guard let taskToRelease = heldTask.take() else { return nil }
-            return actions.enqueue(.release(taskToRelease))
+        /// Decides to hold the latest task if the backlog is full, or else to release the held task. Returns the decision, which the
+        /// caller applies outside of the lock; nil if nothing changes.
+        mutating func holdOrRelease() -> HoldDecision? {
+            let isFull = backlog.isFull
+            guard let decided = isFull ? task : heldTask, !isFull || decided !== heldTask else { return nil }
+            heldTask = isFull ? decided : nil
+            holdDecisions += 1
+            return HoldDecision(task: decided, holdsMessages: isFull, number: holdDecisions)
         }
     }
 
-    /// An action on a task.
-    enum Action: Sendable {
-        /// Stops reading the task's messages.
-        case hold(URLSessionWebSocketTask)
-        /// Reads the task's messages again.
-        case release(URLSessionWebSocketTask)
-        /// Sends the message.
-        case send(OutgoingMessage, through: URLSessionWebSocketTask)
+    /// A decision to stop reading a task's messages, or to read them again if `holdsMessages` is false.
+    struct HoldDecision: Sendable {
+        fileprivate let task: URLSessionWebSocketTask
+        fileprivate let holdsMessages: Bool
+        fileprivate let number: Int
 
-        fileprivate func perform() {
-            switch self {
-            case .hold(let task): task.holdMessages(true)
-            case .release(let task): task.holdMessages(false)
-            case .send(let message, let task): message.send(through: task)
-            }
-        }
+        /// Each thread applies its own decision; the task ignores one that comes after a later one.
+        fileprivate func apply() { task.holdMessages(holdsMessages, decision: number) }
     }
 
-    /// Performs an action, then all actions that other threads have enqueued in the meantime. Does nothing for nil.
-    private func perform(_ action: Action?) {
-        var action = action
-        while let current = action {
-            current.perform()
-            action = socketState.write { $0.actions.next() }
+    /// A message that is sent through a task.
+    struct Sending: Sendable {
+        fileprivate let message: OutgoingMessage
+        fileprivate let task: URLSessionWebSocketTask
+    }
+
+    /// Sends a message, then those that other threads have enqueued in the meantime. Does nothing for nil.
+    private func perform(_ sending: Sending?) {
+        var sending = sending
+        while let current = sending {
+            current.message.send(through: current.task)
+            sending = socketState.write { $0.sendings.next() }
         }
     }
 
@@ -257,30 +255,30 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
 
     /// Passes an event to all consumers, and adds its weight to the backlog once for each of them.
     private func deliver(_ event: ConnectionEvent) {
-        let (consumers, action) = socketState.write { state -> ([EventConsumer], Action?) in
+        let (consumers, decision) = socketState.write { state -> ([EventConsumer], HoldDecision?) in
             guard event.weight > 0 else { return (state.consumers, nil) }
             for _ in state.consumers { state.backlog.add(event.weight) }
             return (state.consumers, state.holdOrRelease())
         }
-        perform(action)
+        decision?.apply()
         for consumer in consumers { consumer.consume(self, event) }
     }
 
     /// Adds bytes to the backlog, or removes them if `bytes` is negative.
     func changeBacklog(by bytes: Int) {
-        let action = socketState.write { state in
+        let decision = socketState.write { state in
             if bytes > 0 { state.backlog.add(bytes) } else { state.backlog.remove(-bytes) }
             return state.holdOrRelease()
         }
-        perform(action)
+        decision?.apply()
     }
 
     // MARK: sending
 
     /// A decision whether a message can be sent.
     private enum SendDecision {
-        /// Perform the action, which sends the message; nil if the message waits for a task or another thread sends it.
-        case accept(Action?)
+        /// Send the message; nil if it waits for a task or another thread sends it.
+        case accept(Sending?)
         /// The request has ended.
         case refuse
         /// There is another task than the one that was examined: examine this task, then decide again.
@@ -311,14 +309,14 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
                 if state.hasEnded { return .refuse }
                 guard state.task === examinedTask else { return .repeatDecision(state.task) }
                 if canSend, let examinedTask {
-                    return .accept(state.actions.enqueue(.send(outgoing, through: examinedTask)))
+                    return .accept(state.sendings.enqueue(Sending(message: outgoing, task: examinedTask)))
                 }
                 // There is no task, or it has completed: the message waits for the task of an attempt that follows.
                 state.unsentMessages.append(outgoing)
                 return .accept(nil)
             }
             switch decision {
-            case .accept(let action): return perform(action)
+            case .accept(let sending): return perform(sending)
             case .refuse: return outgoing.fail(with: .explicitlyCancelled)
             case .repeatDecision(let task): examinedTask = task
             }

@@ -105,7 +105,12 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
 
     /// Stops delivering messages to `receive` (true), or delivers them again (false). While messages are held, reading pauses
     /// once many of them wait. When the connection has ended, all messages that arrived are delivered.
-    package func holdMessages(_ isHeld: Bool) { socket.holdMessages(isHeld) }
+    ///
+    /// The caller numbers its decisions, from 1: a call has no effect after one with a greater number, so that threads need not
+    /// call in the order in which they have decided.
+    package func holdMessages(_ isHeld: Bool, decision number: Int) {
+        socket.holdMessages(isHeld, decision: number)
+    }
 
     /// Sends a ping. Pings from the server are answered automatically.
     ///

@@ -70,6 +70,8 @@ final class WebSocketCore: WebSocketOwner {
         var isReadingPaused = false
         /// Whether received messages wait, although there may be receivers, see `holdMessages`.
         var holdsMessages = false
+        /// The number of the latest decision that `holdMessages` has followed.
+        var holdNumber = 0
         /// The receivers that wait for a message.
         var receivers = Queue<ReceiveHandler>()
         /// The handlers of sent messages that are not yet written to the kernel, with the numbers of the messages.
@@ -155,12 +157,14 @@ final class WebSocketCore: WebSocketOwner {
     ///
     /// While messages are held, reading pauses once many of them wait. After the end of the WebSocket, the messages that arrived
     /// before it are delivered even while they are held.
-    func holdMessages(_ isHeld: Bool) {
-        let wasHeld = state.withLock { state in
+    func holdMessages(_ isHeld: Bool, decision number: Int) {
+        let isReleased = state.withLock { state in
+            guard number > state.holdNumber else { return false }
+            state.holdNumber = number
             defer { state.holdsMessages = isHeld }
-            return state.holdsMessages
+            return state.holdsMessages && !isHeld
         }
-        if wasHeld, !isHeld { post { self.deliver() } }
+        if isReleased { post { self.deliver() } }
     }
 
     /// The close code and reason: of this side if it has started the closing handshake, otherwise of the peer.

@@ -146,7 +146,7 @@ struct WebSocketCoreTests {
     func withheld() async throws {
         try await withCore { core, jobs, log, loop in
             core.open(Self.driver(for: core), on: loop) {}
-            core.holdMessages(true)
+            core.holdMessages(true, decision: 1)
             for _ in 0..<2 {
                 core.receive { result in log.add((try? result.get()) == nil ? "failed" : "message") }
             }
@@ -155,9 +155,15 @@ struct WebSocketCoreTests {
             #expect(core.webSocketReceived(large) == .pause, "although somebody waits for it")
             jobs.runAll()
             #expect(log.entries.isEmpty)
-            core.holdMessages(false)
+            core.holdMessages(false, decision: 2)
             jobs.runAll()
             #expect(log.entries == ["message", "message"])
+            // An earlier decision that comes late changes nothing.
+            core.holdMessages(true, decision: 1)
+            core.receive { result in log.add((try? result.get()) == nil ? "failed" : "message") }
+            _ = core.webSocketReceived(WebSocketMessage(.text, [0x61]))
+            jobs.runAll()
+            #expect(log.entries == ["message", "message", "message"])
             core.webSocketEnded(.lost, nil)
             jobs.runAll()
         }
@@ -168,7 +174,7 @@ struct WebSocketCoreTests {
         try await withCore { core, jobs, log, loop in
             core.setEndHandler { _ in log.add("ended") }
             core.open(Self.driver(for: core), on: loop) {}
-            core.holdMessages(true)
+            core.holdMessages(true, decision: 1)
             Self.receive(core, 3, log)
             for _ in 0..<2 { _ = core.webSocketReceived(WebSocketMessage(.text, [0x61])) }
             jobs.runAll()
