@@ -135,20 +135,20 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         if task.isUnadmitted { return task }
         task.maximumMessageSize = configuration.maximumMessageSize
         receive(from: task)
-        // The waiting messages become actions under the lock, so that messages of other threads follow them. The old task and the
+        // The waiting messages are enqueued under the lock, so that messages of other threads follow them. The old task and the
         // old array are returned, so that they are released outside the lock.
-        let (action, _, _) = socketState.write { state in
-            var firstAction: Action?
+        let (sending, _, _) = socketState.write { state in
+            var firstSending: Sending?
             for message in state.unsentMessages {
-                let action = state.actions.enqueue(.send(message, through: task))
-                // `enqueue` returns an action at most once: this thread performs it and then the others.
-                firstAction = firstAction ?? action
+                let sending = state.sendings.enqueue(Sending(message: message, task: task))
+                // `enqueue` returns a message at most once: this thread sends it and then the others.
+                firstSending = firstSending ?? sending
             }
             let (oldTask, messages) = (state.task, state.unsentMessages)
             (state.task, state.unsentMessages) = (task, [])
-            return (firstAction, oldTask, messages)
+            return (firstSending, oldTask, messages)
         }
-        perform(action)
+        perform(sending)
         return task
     }
 
