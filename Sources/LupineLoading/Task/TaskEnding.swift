@@ -82,6 +82,9 @@ struct TaskEnding {
     }
 
     /// After the end of the load, limits the wait for the delegate's answer: it ends when the resource time-out expires (U-5.10).
+    ///
+    /// Never inlined: with the caller's code around it, an optimizing compiler takes the weak reference for one that is always nil.
+    @inline(never)
     func limitWaitForAnswer() {
         guard let load = task.state.withLock({ $0.load }) else { return }
         let cancel = load.atResourceTimeout { [weak task] error in
