@@ -381,6 +381,6 @@ struct TaskTurn {
         let needsLimit = task.state.withLock { state in
             state.outcome != nil && state.cancelAnswerTimeout == nil && state.delivery.isAsking
         }
-        if needsLimit { TaskEnding(of: task).limitWaitForAnswer() }
+        if needsLimit { task.limitWaitForAnswer() }
     }
 }

@@ -49,7 +49,7 @@ struct TaskEnding {
             let isAsking = state.delivery.isAsking
             return (state.delivery.end(), !needsQueue && state.sink.completesOnAnyThread, isAsking)
         }
-        if isAsking { limitWaitForAnswer() }
+        if isAsking { task.limitWaitForAnswer() }
         if !needsTurn { return }
         // The turn has to run: on the delegate queue, or here if that calls no code of the program.
         guard isDirect else { return task.requestTurn() }
@@ -81,27 +81,9 @@ struct TaskEnding {
         return true
     }
 
-    /// After the end of the load, limits the wait for the delegate's answer: it ends when the resource time-out expires (U-5.10).
-    ///
-    /// Never inlined: with the caller's code around it, an optimizing compiler takes the weak reference for one that is always nil.
-    @inline(never)
-    func limitWaitForAnswer() {
-        guard let load = task.state.withLock({ $0.load }) else { return }
-        let cancel = load.atResourceTimeout { [weak task] error in
-            if let task { TaskEnding(of: task).answerTimedOut(error) }
-        }
-        // The task may have finished, or have set a limit on another thread, meanwhile.
-        let isUnneeded = task.state.withLock { state in
-            if state.load == nil || state.cancelAnswerTimeout != nil { return true }
-            state.cancelAnswerTimeout = cancel
-            return false
-        }
-        if isUnneeded { cancel() }
-    }
-
     /// Called when the resource time-out expires after the end of the load. Abandons the open and queued questions; the task then
     /// completes with `error`.
-    private func answerTimedOut(_ error: URLError) {
+    fileprivate func answerTimedOut(_ error: URLError) {
         task.dropSteps { state in
             if state.delivery.hasQuestion { state.outcome?.cause = error }
             return state.delivery.abandonQuestions()
@@ -178,5 +160,22 @@ extension TaskCore.State {
         guard let publicTask, let session else { return nil }
         return CallbackContext.Participants(
             session: session, task: publicTask, sink: sink, ownDelegates: ownDelegates)
+    }
+}
+
+extension TaskCore {
+    /// After the end of the load, limits the wait for the delegate's answer: it ends when the resource time-out expires (U-5.10).
+    func limitWaitForAnswer() {
+        guard let load = state.withLock({ $0.load }) else { return }
+        let cancel = load.atResourceTimeout { [weak self] error in
+            if let self { TaskEnding(of: self).answerTimedOut(error) }
+        }
+        // The task may have finished, or have set a limit on another thread, meanwhile.
+        let isUnneeded = state.withLock { state in
+            if state.load == nil || state.cancelAnswerTimeout != nil { return true }
+            state.cancelAnswerTimeout = cancel
+            return false
+        }
+        if isUnneeded { cancel() }
     }
 }
