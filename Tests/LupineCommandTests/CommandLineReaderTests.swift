@@ -318,7 +318,7 @@ struct CommandLineReaderTests {
         ("-o a -o b h.test", "give one each"),
         ("-L=1 h.test", "-="), ("--location=1 h.test", "no value"), ("POST h.test -X PUT", "two methods"),
         ("-X A/B h.test", "no method"), ("completions tcsh", "bash"),
-        ("ws://a.test/ http://b.test/", "one URL"), ("--sse a.test b.test", "one URL"),
+        ("ws://a.test/ http://b.test/", "one URL"), ("--sse http://a.test/ http://b.test/", "one URL"),
         ("--trace-ascii - h.test", "--events"), ("-0 h.test", "HTTP/1.1"),
         ("--http3 h.test", "--http2"), ("--http1.0 h.test", "leave the option away"),
         ("--ntlm -u a:b h.test", "--digest"),
