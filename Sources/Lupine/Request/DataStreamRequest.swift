@@ -91,10 +91,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         var feed: ContentFeed?
         /// Whether no more content will arrive.
         var hasContentEnded = false
-        /// The task whose content is held, that is, not delivered to the request at present.
-        private var heldTask: URLSessionTask?
-        /// The number of decisions to hold or to release content.
-        private var holdDecisions = 0
+        /// Which task's content is held.
+        private var hold = TaskHold<URLSessionTask>()
 
         /// Decides to hold the content of `source` if the handlers or the stream's reader are too slow, otherwise to release the
         /// content of the held task.
@@ -102,27 +100,16 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         /// - Parameter source: The task that delivers content; nil if the call can only lead to a release.
         /// - Returns: The decision, which the caller passes to `apply` outside of the lock; nil if nothing changes.
         mutating func holdOrRelease(_ source: URLSessionTask? = nil) -> HoldDecision? {
-            let isFull = backlog.isFull || feed?.isFull ?? false
-            if isFull, source == nil || source === heldTask { return nil }
-            guard let task = isFull ? source : heldTask else { return nil }
-            heldTask = isFull ? task : nil
-            holdDecisions += 1
-            return HoldDecision(task: task, holdsContent: isFull, number: holdDecisions)
+            hold.decide(isFull: backlog.isFull || feed?.isFull ?? false, source)
         }
     }
 
-    /// A decision to hold a task's content, or to release it if `holdsContent` is false.
-    struct HoldDecision: Sendable {
-        fileprivate let task: URLSessionTask
-        fileprivate let holdsContent: Bool
-        fileprivate let number: Int
-    }
+    typealias HoldDecision = TaskHold<URLSessionTask>.Decision
 
-    /// Applies a decision. Each thread applies its own, so that a decision on the root queue applies to the next piece already.
-    /// The task ignores a decision that comes after a later one. Does nothing if `decision` is nil.
+    /// Applies a decision. On the root queue it thus applies to the next piece already. Does nothing if `decision` is nil.
     func apply(_ decision: HoldDecision?) {
         guard let decision else { return }
-        decision.task.holdContent(decision.holdsContent, decision: decision.number)
+        decision.task.holdContent(decision.isHeld, decision: decision.number)
     }
 
     /// The value that each attempt converts to a `URLRequest`.

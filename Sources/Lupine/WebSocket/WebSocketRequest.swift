@@ -53,32 +53,24 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         var hasEnded = false
         /// The backlog of all handlers together.
         fileprivate var backlog = StreamBacklog()
-        /// The task that is held: it reads no messages until it is released.
-        private var heldTask: URLSessionWebSocketTask?
-        /// The number of decisions to hold or to release a task.
-        private var holdDecisions = 0
+        /// Which task is held, so that it reads no messages.
+        private var hold = TaskHold<URLSessionWebSocketTask>()
         /// Messages that are sent through tasks outside of the lock, in this order.
         fileprivate var sendings = OrderedActions<Sending>()
 
         /// Decides to hold the latest task if the backlog is full, or else to release the held task. Returns the decision, which the
         /// caller applies outside of the lock; nil if nothing changes.
         mutating func holdOrRelease() -> HoldDecision? {
-            let isFull = backlog.isFull
-            guard let decided = isFull ? task : heldTask, !isFull || decided !== heldTask else { return nil }
-            heldTask = isFull ? decided : nil
-            holdDecisions += 1
-            return HoldDecision(task: decided, holdsMessages: isFull, number: holdDecisions)
+            hold.decide(isFull: backlog.isFull, task)
         }
     }
 
-    /// A decision to stop reading a task's messages, or to read them again if `holdsMessages` is false.
-    struct HoldDecision: Sendable {
-        fileprivate let task: URLSessionWebSocketTask
-        fileprivate let holdsMessages: Bool
-        fileprivate let number: Int
+    typealias HoldDecision = TaskHold<URLSessionWebSocketTask>.Decision
 
-        /// Each thread applies its own decision; the task ignores one that comes after a later one.
-        fileprivate func apply() { task.holdMessages(holdsMessages, decision: number) }
+    /// Applies a decision. Does nothing if `decision` is nil.
+    private func apply(_ decision: HoldDecision?) {
+        guard let decision else { return }
+        decision.task.holdMessages(decision.isHeld, decision: decision.number)
     }
 
     /// A message that is sent through a task.
@@ -260,7 +252,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
             for _ in state.consumers { state.backlog.add(event.weight) }
             return (state.consumers, state.holdOrRelease())
         }
-        decision?.apply()
+        apply(decision)
         for consumer in consumers { consumer.consume(self, event) }
     }
 
@@ -270,7 +262,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
             if bytes > 0 { state.backlog.add(bytes) } else { state.backlog.remove(-bytes) }
             return state.holdOrRelease()
         }
-        decision?.apply()
+        apply(decision)
     }
 
     // MARK: sending
