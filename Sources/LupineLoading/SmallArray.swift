@@ -32,9 +32,9 @@
     }
 
     /// Calls `body` with each element, oldest first. Copies neither the collection nor the elements, unlike a loop.
-    @inlinable package func forEach(_ body: (borrowing Element) -> Void) {
+    @inlinable package func forEachElement(_ body: (borrowing Element) -> Void) {
         _ = first.map(body)
-        others.forEach { body($0) }
+        for other in others { body(other) }
     }
 
     /// The element at `index`; nil if `index` is not less than `count`.

@@ -251,7 +251,7 @@ final class TaskDriver: Sendable {
     /// Performs the steps. Returns the client's plan for the content if one of them delivers a response.
     func performSteps(of actions: HopMachine.Actions) -> HopPlan? {
         var plan: HopPlan?
-        actions.steps.forEach { plan = performStep(copy $0) ?? plan }
+        actions.steps.forEachElement { plan = performStep(copy $0) ?? plan }
         return plan
     }
 
