@@ -20,8 +20,8 @@ final class EventMailbox: Sendable {
     }
 
     private struct State {
-        /// The events to deliver, in the order in which they were added.
-        var waitingEntries: [Entry] = []
+        /// The events to deliver, in the order in which they were added. None is nil: a delivery takes them out one by one.
+        var waitingEntries: [Entry?] = []
         /// Whether the queue holds a delivery block that has not begun.
         var isDeliveryEnqueued = false
         /// Whether `endBatch` will be called at the end of a turn, to enqueue a delivery.
@@ -55,7 +55,7 @@ final class EventMailbox: Sendable {
     /// Delivers an event to the listeners of a route, on their queue. The route supplies the queue, because the mailbox does not
     /// retain it: the queue owns the mailbox.
     func add(_ event: consuming MonitorEvent, along route: EventRoute) {
-        add(.event(event, route), on: route.queue)
+        add(.event(consume event, route), on: route.queue)
     }
 
     /// Posts notifications about a request, by the listeners of a route, on their queue.
@@ -64,11 +64,11 @@ final class EventMailbox: Sendable {
     }
 
     private func add(_ entry: consuming Entry, on queue: DispatchQueue) {
-        var entry: Entry? = entry
+        var entry: Entry? = consume entry
         // Nil if a delivery is enqueued already, which will include the entry.
         let begunDeliveryCount: Int? = state.write { state in
             // The entry is moved into the array, not copied.
-            if let entry = entry.take() { state.waitingEntries.append(consume entry) }
+            state.waitingEntries.append(entry.take())
             return state.isDeliveryEnqueued ? nil : state.begunDeliveryCount
         }
         if let begunDeliveryCount { enqueueDelivery(after: begunDeliveryCount, on: queue) }
@@ -82,7 +82,7 @@ final class EventMailbox: Sendable {
         // The entry is moved into the array, as in `add`.
         var entry: Entry? = .notifications(notifications, request, route)
         return state.write { state in
-            if let entry = entry.take() { state.waitingEntries.append(consume entry) }
+            state.waitingEntries.append(entry.take())
             if state.hasBatch || state.isDeliveryEnqueued { return false }
             state.hasBatch = true
             return true
@@ -118,7 +118,7 @@ final class EventMailbox: Sendable {
 
     /// Delivers all waiting events to their listeners. Called on the queue.
     private func deliverWaitingEvents() {
-        var batch: [Entry] = []
+        var batch: [Entry?] = []
         state.write { state in
             swap(&batch, &state.waitingEntries)
             state.isDeliveryEnqueued = false
@@ -127,8 +127,10 @@ final class EventMailbox: Sendable {
         // All notifications of the batch reuse this user info.
         var userInfo: AlamofireNotifications.ReusableUserInfo?
         for index in batch.indices {
+            // The entry is moved out of the array, not copied.
+            guard let entry = batch[index].take() else { continue }
             assertNoLockIsHeld()
-            switch batch[index] {
+            switch consume entry {
             case .event(let event, let route):
                 for listener in route.listeners { listener.receive(event, reusing: &userInfo) }
             case .notifications(let notifications, let request, let route):
@@ -138,7 +140,8 @@ final class EventMailbox: Sendable {
             }
         }
         // The array's buffer is reused for the next events, unless it is large.
-        batch.removeAll(keepingCapacity: batch.count <= Self.maximumReusedCapacity)
+        if batch.capacity > Self.maximumReusedCapacity { return }
+        batch.removeAll(keepingCapacity: true)
         state.write { state in
             let isBufferUseful =
                 state.waitingEntries.isEmpty && state.waitingEntries.capacity < batch.capacity

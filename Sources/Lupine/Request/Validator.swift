@@ -2,12 +2,13 @@
 
 internal import LupineLoading
 
-/// A check of the response that runs on the root queue when a task has ended. Its closures do not retain the request.
+/// A check of the response that runs on the root queue when a task has ended. The request passes itself to the closures, so that
+/// they need no reference to it: a weak one would make every later use of the request's reference count slower.
 struct Validator: Sendable {
     /// Checks the response.
-    let check: @Sendable (URLRequest?, HTTPURLResponse) -> Request.ValidationResult
+    let check: @Sendable (Request, URLRequest?, HTTPURLResponse) -> Request.ValidationResult
     /// Reports the result to the request's monitors.
-    let report: @Sendable (URLRequest?, HTTPURLResponse, Request.ValidationResult) -> Void
+    let report: @Sendable (Request, URLRequest?, HTTPURLResponse, Request.ValidationResult) -> Void
 
     /// Runs the validators until one fails, and stores its error. Called on the root queue.
     static func run(_ validators: [Validator], for request: Request) {
@@ -15,12 +16,12 @@ struct Validator: Sendable {
         for validator in validators {
             let urlRequest = request.request
             assertNoLockIsHeld()
-            let result = validator.check(urlRequest, response)
+            let result = validator.check(request, urlRequest, response)
             if case .failure(let error) = result {
                 request.error = error.asAFError(
                     or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
             }
-            validator.report(urlRequest, response, result)
+            validator.report(request, urlRequest, response, result)
             // The error is also set if the validator, which is the program's code, has cancelled the request.
             if request.error != nil { return }
         }
@@ -35,8 +36,8 @@ extension Request {
     ///   - check: Checks the response.
     ///   - report: Reports the result to the request's monitors.
     func validate(
-        check: @escaping @Sendable (URLRequest?, HTTPURLResponse) -> ValidationResult,
-        report: @escaping @Sendable (URLRequest?, HTTPURLResponse, ValidationResult) -> Void
+        check: @escaping @Sendable (Request, URLRequest?, HTTPURLResponse) -> ValidationResult,
+        report: @escaping @Sendable (Request, URLRequest?, HTTPURLResponse, ValidationResult) -> Void
     ) {
         mutableState.write { $0.validators.append(Validator(check: check, report: report)) }
     }

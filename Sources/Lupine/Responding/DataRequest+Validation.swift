@@ -15,11 +15,14 @@ extension DataRequest {
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
         validate(
-            check: { [weak self] request, response in validation(request, response, self?.data) },
-            report: { [weak self] request, response, result in
-                guard let self else { return }
-                eventMonitor?.request(
-                    self, didValidateRequest: request, response: response, data: data, withResult: result)
+            check: { request, urlRequest, response in
+                validation(urlRequest, response, (request as? DataRequest)?.data)
+            },
+            report: { request, urlRequest, response, result in
+                guard let request = request as? DataRequest else { return }
+                request.eventMonitor?.request(
+                    request, didValidateRequest: urlRequest, response: response, data: request.data,
+                    withResult: result)
             })
         return self
     }

@@ -15,11 +15,11 @@ extension DataStreamRequest {
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
         validate(
-            check: { request, response in validation(request, response) },
-            report: { [weak self] request, response, result in
-                guard let self else { return }
-                eventMonitor?.request(
-                    self, didValidateRequest: request, response: response, withResult: result)
+            check: { _, urlRequest, response in validation(urlRequest, response) },
+            report: { request, urlRequest, response, result in
+                guard let request = request as? DataStreamRequest else { return }
+                request.eventMonitor?.request(
+                    request, didValidateRequest: urlRequest, response: response, withResult: result)
             })
         return self
     }

@@ -18,12 +18,22 @@ extension DownloadRequest {
     @preconcurrency
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
+        validate { download, request, response in validation(request, response, download.fileURL) }
+    }
+
+    /// Adds a validator, to which the download passes itself.
+    private func validate(
+        _ validation: @escaping @Sendable (DownloadRequest, URLRequest?, HTTPURLResponse) -> ValidationResult
+    ) -> Self {
         validate(
-            check: { [weak self] request, response in validation(request, response, self?.fileURL) },
-            report: { [weak self] request, response, result in
-                guard let self else { return }
-                eventMonitor?.request(
-                    self, didValidateRequest: request, response: response, fileURL: fileURL,
+            check: { request, urlRequest, response in
+                guard let request = request as? DownloadRequest else { return .success(()) }
+                return validation(request, urlRequest, response)
+            },
+            report: { request, urlRequest, response, result in
+                guard let request = request as? DownloadRequest else { return }
+                request.eventMonitor?.request(
+                    request, didValidateRequest: urlRequest, response: response, fileURL: request.fileURL,
                     withResult: result)
             })
         return self
@@ -35,8 +45,8 @@ extension DownloadRequest {
     @discardableResult
     public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self
     where S.Element == Int {
-        validate { [weak self] _, response, _ in
-            if self?.isAlreadyComplete(accordingTo: response) == true { return .success(()) }
+        validate { (download: DownloadRequest, _, response) in
+            if download.isAlreadyComplete(accordingTo: response) { return .success(()) }
             return ResponseCheck.statusCode(of: response, among: acceptableStatusCodes)
         }
     }
@@ -49,9 +59,11 @@ extension DownloadRequest {
     public func validate<S: Sequence>(
         contentType acceptableContentTypes: @escaping @Sendable @autoclosure () -> S
     ) -> Self where S.Element == String {
-        validate { [weak self] _, response, fileURL in
-            if self?.isAlreadyComplete(accordingTo: response) == true { return .success(()) }
-            return Self.checkContentType(of: response, fileURL: fileURL) { Array(acceptableContentTypes()) }
+        validate { (download: DownloadRequest, _, response) in
+            if download.isAlreadyComplete(accordingTo: response) { return .success(()) }
+            return Self.checkContentType(of: response, fileURL: download.fileURL) {
+                Array(acceptableContentTypes())
+            }
         }
     }
 
@@ -61,9 +73,9 @@ extension DownloadRequest {
     @discardableResult
     public func validate() -> Self {
         validate(statusCode: ResponseCheck.acceptableStatusCodes).validate {
-            [weak self] request, response, fileURL in
-            if self?.isAlreadyComplete(accordingTo: response) == true { return .success(()) }
-            return Self.checkContentType(of: response, fileURL: fileURL) {
+            (download: DownloadRequest, request, response) in
+            if download.isAlreadyComplete(accordingTo: response) { return .success(()) }
+            return Self.checkContentType(of: response, fileURL: download.fileURL) {
                 ResponseCheck.acceptableContentTypes(of: request)
             }
         }

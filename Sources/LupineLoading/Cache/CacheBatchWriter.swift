@@ -146,16 +146,12 @@ struct CacheBatchWriter {
         // The encoded entries that are not in a segment yet.
         var drafts = Drafts(batch.size + batch.writeCount * CacheEntryFormat.typicalOverhead)
         for (changeIndex, (key, change)) in batch.changes.enumerated() {
-            guard case .write(let entry, let request, let limits) = change.action else { continue }
-            // Without a request the entry holds no secrets.
-            let concealed =
-                request.map { entry.concealed(by: store.conceal, for: $0, identifying: entry.identifying) }
-                ?? entry
+            guard case .write(let entry, let limits) = change.action else { continue }
             let start = drafts.octets.count
             // Nil, or false below, if the entry may not be written.
-            guard let terms = store.terms.withLock({ $0.terms(of: concealed) }),
+            guard let terms = store.terms.withLock({ $0.terms(of: entry, conceal: store.conceal) }),
                 CacheEntryFormat.write(
-                    concealed, terms: terms, digest: CacheEntryFormat.digest(of: key.address),
+                    entry, terms: terms, digest: CacheEntryFormat.digest(of: key.address),
                     to: &drafts.octets)
             else { continue }
             let length = drafts.octets.count - start

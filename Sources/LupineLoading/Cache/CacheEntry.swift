@@ -21,11 +21,8 @@ package final class CacheEntry: Sendable {
     package let responseTime: Date
     /// When the entry was stored, or last updated.
     let storedTime: Date
-    /// The part of the request that the response depends on. Secrets are concealed by a keyed hash: in memory with a key of this
-    /// process, on disk with the key of the folder.
+    /// The part of the request that the response depends on. Concealed in an entry that was just read from the disk.
     let vary: VaryKey
-    /// The fields that identify users; nil for a response for all users. May be nil for an entry that was read from disk.
-    let identifying: IdentifyingFields?
     /// Where the response came from, which decides who may receive the entry.
     let provenance: CacheProvenance
     /// The part of the response's `userInfo` that can be written to disk. Copied when the entry is created, because the program
@@ -36,12 +33,6 @@ package final class CacheEntry: Sendable {
     package let size: Int
     /// What `freshness` has computed.
     private let computedFreshness = Lock<Freshness?>(nil)
-
-    /// The keyed hash that conceals secrets in memory.
-    private static let hash = KeyedHash(key: SecretKeyFile.randomKey())
-
-    /// Returns the text that conceals a secret in memory. Each process has a random key.
-    static let conceal: @Sendable (String) -> String = { hash.hexDigits(of: $0) }
 
     /// Creates the entry of a response that the program stores. All users may receive it, unless the request has one of the
     /// default identifying fields. The identifying fields that sessions configure are not known here.
@@ -80,14 +71,12 @@ package final class CacheEntry: Sendable {
     ) {
         let http = (response.response as? HTTPURLResponse)?.withoutSubclass
         let isPublic = http.map(CacheRule.isDeclaredPublic) ?? false
-        let identifying = isPublic ? nil : identifying
-        let vary = VaryKey(
-            vary: http?.value(of: .vary), identifying: identifying, request: request,
-            conceal: Self.conceal)
         self.init(
             response: response, http: http, requestTime: requestTime, responseTime: responseTime,
-            storedTime: now, vary: vary, identifying: identifying, provenance: provenance,
-            writtenInfo: writtenInfo)
+            storedTime: now,
+            vary: VaryKey(
+                vary: http?.value(of: .vary), identifying: isPublic ? nil : identifying, request: request),
+            provenance: provenance, writtenInfo: writtenInfo)
     }
 
     /// Creates an entry from its values.
@@ -99,13 +88,11 @@ package final class CacheEntry: Sendable {
     ///   - responseTime: When the head of the response arrived.
     ///   - storedTime: When the entry was stored, or last updated.
     ///   - vary: The part of the request that the response depends on.
-    ///   - identifying: The fields that identify users; nil if there are none.
     ///   - provenance: The connection or protocol that the response came from.
     ///   - writtenInfo: The part of the response's `userInfo` that can be written to disk.
     init(
         response: CachedURLResponse, http: HTTPURLResponse?, requestTime: Date, responseTime: Date,
-        storedTime: Date, vary: VaryKey, identifying: IdentifyingFields? = nil, provenance: CacheProvenance,
-        writtenInfo: StorableValue?
+        storedTime: Date, vary: VaryKey, provenance: CacheProvenance, writtenInfo: StorableValue?
     ) {
         self.response = response
         httpResponse = http
@@ -113,40 +100,33 @@ package final class CacheEntry: Sendable {
         self.responseTime = responseTime
         self.storedTime = storedTime
         self.vary = vary
-        self.identifying = identifying
         self.provenance = provenance
         self.writtenInfo = writtenInfo
         size = Self.size(of: response, http)
     }
 
-    /// Returns the entry with its secrets concealed by another hash. The entry must answer `request`, and `identifying` must be
-    /// the fields with which it was created.
-    func concealed(
-        by conceal: (String) -> String, for request: URLRequest, identifying: IdentifyingFields?
-    ) -> CacheEntry {
-        if !vary.holdsSecrets { return self }
-        // An entry without an audience is for all users. Its new `VaryKey` must not get an audience.
+    /// Returns the entry for memory, of one that was read from the disk and answers `request`: the values of its `vary` are not
+    /// concealed.
+    func revealed(by request: URLRequest, of requester: CacheRequester) -> CacheEntry {
+        if !vary.isConcealed { return self }
         return CacheEntry(
             response: response, http: httpResponse, requestTime: requestTime, responseTime: responseTime,
             storedTime: storedTime,
-            vary: VaryKey(
-                vary: httpResponse?.value(of: .vary),
-                identifying: vary.audience == nil ? nil : identifying, request: request, conceal: conceal),
-            identifying: identifying, provenance: provenance, writtenInfo: writtenInfo)
+            vary: vary.revealed(by: request, identifying: requester.identifyingFields),
+            provenance: provenance, writtenInfo: writtenInfo)
     }
 
     /// Whether the entry answers a request, according to its provenance and to the request's fields (U-12.2, U-12.5, U-12.11).
-    func answers(
-        _ request: URLRequest, of requester: CacheRequester, conceal: (String) -> String = CacheEntry.conceal
-    ) -> Bool {
+    /// `hash` is the hash of the folder that the entry was read from.
+    func answers(_ request: URLRequest, of requester: CacheRequester, hash: KeyedHash? = nil) -> Bool {
         CacheAdmission.admits(requester, to: provenance)
-            && vary.matches(request, identifying: requester.identifyingFields, conceal: conceal)
+            && vary.matches(request, identifying: requester.identifyingFields, hash: hash)
     }
 
     /// Whether the response sets a cookie, by which the server may identify the user, although the request has identified no
     /// user. Such an entry must not be stored, because the next request without identification may come from another user.
     var setsCookieForUnknownUser: Bool {
-        guard httpResponse?.value(of: .setCookie) != nil, let audience = vary.audience, audience.user == nil
+        guard httpResponse?.value(of: .setCookie) != nil, vary.audience?.user == .absent
         else { return false }
         // Absent `authorization` means that the request had neither the field nor a user in its URL.
         return vary.values["authorization"] == .absent

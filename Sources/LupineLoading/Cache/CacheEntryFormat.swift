@@ -75,10 +75,12 @@ package enum CacheEntryFormat {
 
     // MARK: writing
 
-    /// Returns the octets of an entry, whose secrets must be concealed with the key of the folder. Returns nil for an entry that
-    /// may not be written, and for a response of a program's class.
-    package static func octets(of entry: CacheEntry, digest: SHA256Digest) -> [UInt8]? {
-        guard let terms = CacheTerms(entry) else { return nil }
+    /// Returns the octets of an entry. Returns nil for an entry that may not be written, and for a response of a program's class.
+    /// `conceal` returns the hash of a secret, with the key of the folder.
+    package static func octets(
+        of entry: CacheEntry, digest: SHA256Digest, conceal: (String) -> String
+    ) -> [UInt8]? {
+        guard let terms = CacheTerms(entry, conceal: conceal) else { return nil }
         var writer = OctetWriter(capacity: entry.size + typicalOverhead)
         return write(entry, terms: terms, digest: digest, to: &writer) ? writer.octets : nil
     }
@@ -102,12 +104,13 @@ package enum CacheEntryFormat {
         }
     }
 
-    /// Writes the part of the request on which the response depends. The fields are sorted, so that equal keys have equal octets.
+    /// Writes the part of the request on which the response depends, which must be concealed. The fields are sorted, so that equal
+    /// keys have equal octets.
     static func write(_ vary: VaryKey, to writer: inout OctetWriter) {
         writer.write(vary.audience != nil)
         if let audience = vary.audience {
             writer.write(audience.fieldsDigest)
-            writer.write(audience.user)
+            writer.write(audience.user.text)
         }
         let values = vary.values.sorted { $0.key < $1.key }
         writer.write(UInt32(truncatingIfNeeded: values.count))
@@ -314,7 +317,9 @@ package enum CacheEntryFormat {
     static func readVary(_ reader: inout OctetReader) throws(OctetReader.Damage) -> VaryKey {
         var audience: VaryKey.Audience?
         if try reader.flag() {
-            audience = VaryKey.Audience(fieldsDigest: try reader.text(), user: try reader.optionalText())
+            let fieldsDigest = try reader.text()
+            let user = try reader.optionalText().map { VaryKey.Value.concealed($0) }
+            audience = VaryKey.Audience(fieldsDigest: fieldsDigest, user: user ?? .absent)
         }
         var values: [String: VaryKey.Value] = [:]
         for _ in 0..<(try reader.number()) {

@@ -17,9 +17,8 @@ extension CacheStore {
         case .nothing, .unknown: return nil
         case .onDisk(let record):
             guard let entry = read(record, key) else { return nil }
-            // An entry with secrets stays on disk: its hashes are made with the key of the folder, but the hashes of entries in
-            // memory with the key of the process.
-            if !entry.vary.holdsSecrets { insertIntoMemory(entry, key, record) }
+            // A concealed entry stays on disk, because there is no request that reveals it.
+            if !entry.vary.isConcealed { insertIntoMemory(entry, key, record) }
             return entry.response
         }
     }
@@ -93,14 +92,13 @@ extension CacheStore {
     private func readIfAnswering(
         _ record: CacheIndex.Record, _ key: CacheKey, _ request: URLRequest, for requester: CacheRequester
     ) -> CacheEntry? {
-        // Reads the key of the hash only if secrets must be compared.
-        let hash = record.terms.vary.holdsSecrets ? folderHash : nil
+        // Reads the key of the hash only if concealed values must be compared.
+        let hash = record.terms.vary.isConcealed ? folderHash : nil
         guard record.terms.mayAnswer(request, of: requester, hash: hash),
             let storedEntry = read(record, key),
-            storedEntry.answers(request, of: requester, conceal: conceal)
+            storedEntry.answers(request, of: requester, hash: hash)
         else { return nil }
-        let entry = storedEntry.concealed(
-            by: CacheEntry.conceal, for: request, identifying: requester.identifyingFields)
+        let entry = storedEntry.revealed(by: request, of: requester)
         insertIntoMemory(entry, key, record)
         return entry
     }

@@ -44,9 +44,7 @@ final class CacheStore: Sendable {
     /// A pending change to an entry of the folder.
     struct PendingChange: Sendable {
         enum Action: Sendable {
-            /// Write an entry. The request is the one that the entry answers; from it the storage queue computes the hashes, with
-            /// the key of the folder, that replace secrets in the written entry. Nil if the entry holds no secrets.
-            case write(CacheEntry, URLRequest?, SizeLimits)
+            case write(CacheEntry, SizeLimits)
             case remove
         }
         var action: Action
@@ -56,7 +54,7 @@ final class CacheStore: Sendable {
         /// The entry to write; nil for a removal.
         var entry: CacheEntry? {
             switch action {
-            case .write(let entry, _, _): entry
+            case .write(let entry, _): entry
             case .remove: nil
             }
         }
@@ -146,8 +144,6 @@ final class CacheStore: Sendable {
         let isForDisk =
             policy == .allowed && entry.provenance.mayBeWritten
             && !CacheRule.forbidsStoring(entry.httpResponse, for: request)
-        // Without secrets the request is not needed. A pending change must not keep the program's body alive.
-        let keptRequest = isForDisk && entry.vary.holdsSecrets ? request.withoutProgramObjects : nil
         // Here and below, `claimBatch` returns when a batch has to start; nil if none has to. The second value is returned to be
         // released outside of the lock (`RemovedObjects`).
         let (batchStart, _) = state.withLock { state -> (BatchStart?, RemovedObjects) in
@@ -157,7 +153,7 @@ final class CacheStore: Sendable {
             // An entry that is not written still removes the previous entry from the folder. `mayWrite` also counts the entries
             // that are refused because too many bytes are waiting.
             let isWritten = isForDisk && state.mayWrite(entry.size, limits)
-            state.addChange(to: key, isWritten ? .write(entry, keptRequest, limits) : .remove, &removed)
+            state.addChange(to: key, isWritten ? .write(entry, limits) : .remove, &removed)
             return (state.claimBatch(), removed)
         }
         schedule(batchStart)

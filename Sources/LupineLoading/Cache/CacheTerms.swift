@@ -4,21 +4,22 @@ internal import Foundation
 
 /// The conditions under which an entry in the cache's folder answers a request: its `VaryKey` and its provenance.
 ///
-/// The index contains the terms, so that a look-up need not read entries that do not answer the request. Secrets in the terms are
-/// concealed by a keyed hash, whose key belongs to the folder. Most entries have equal terms and share one object.
+/// The index contains the terms, so that a look-up need not read entries that do not answer the request. Most entries have equal
+/// terms and share one object.
 final class CacheTerms: Sendable {
+    /// Concealed with the key of the folder.
     let vary: VaryKey
     let provenance: CacheProvenance
     /// The encoded terms, as `CacheEntryFormat` writes them.
     let octets: [UInt8]
 
-    /// Creates the terms of an entry, whose secrets must be concealed with the key of the folder. Returns nil for an entry that
-    /// may not be written.
-    init?(_ entry: CacheEntry) {
+    /// Creates the terms of an entry. Returns nil for an entry that may not be written. `conceal` returns the hash of a secret,
+    /// with the key of the folder.
+    init?(_ entry: CacheEntry, conceal: (String) -> String) {
+        vary = entry.vary.concealed(by: conceal)
         var writer = OctetWriter()
-        CacheEntryFormat.write(entry.vary, to: &writer)
+        CacheEntryFormat.write(vary, to: &writer)
         guard CacheEntryFormat.write(entry.provenance, to: &writer) else { return nil }
-        vary = entry.vary
         provenance = entry.provenance
         octets = writer.octets
     }
@@ -37,15 +38,12 @@ final class CacheTerms: Sendable {
     /// - Parameters:
     ///   - request: The request with all its fields merged.
     ///   - requester: The task that looks up the cache.
-    ///   - hash: The hash that has concealed the secrets; nil if its key was not read yet. With nil, terms with secrets count as
-    ///     matching, because they cannot be compared.
+    ///   - hash: The hash of the folder; nil if its key was not read yet. With nil, concealed terms count as matching, because they
+    ///     cannot be compared.
     func mayAnswer(_ request: URLRequest, of requester: CacheRequester, hash: KeyedHash?) -> Bool {
         guard CacheAdmission.admits(requester, to: provenance) else { return false }
-        if hash == nil, vary.holdsSecrets { return true }
-        return vary.matches(request, identifying: requester.identifyingFields) {
-            // Without a hash, the terms have no concealed value, so the empty text equals none.
-            hash?.hexDigits(of: $0) ?? ""
-        }
+        if hash == nil, vary.isConcealed { return true }
+        return vary.matches(request, identifying: requester.identifyingFields, hash: hash)
     }
 }
 
@@ -55,8 +53,8 @@ struct CacheTermsPool: Sendable {
     private static let maxCount = 256
     /// The terms by their encoding.
     private var shared: [[UInt8]: CacheTerms] = [:]
-    /// The terms of the entry for which `terms(of:)` was last called.
-    private var latest: CacheTerms?
+    /// The terms that `terms(of:)` has last returned, and what it has made them from.
+    private var latest: (vary: VaryKey, terms: CacheTerms)?
 
     /// Returns the terms that these octets encode.
     mutating func terms(_ octets: [UInt8]) throws(OctetReader.Damage) -> CacheTerms {
@@ -67,12 +65,19 @@ struct CacheTermsPool: Sendable {
     }
 
     /// Returns the terms of an entry, which are often those of the previous entry; nil for an entry that may not be written.
-    mutating func terms(of entry: CacheEntry) -> CacheTerms? {
-        if let latest, latest.provenance == entry.provenance, latest.vary == entry.vary { return latest }
-        guard let terms = CacheTerms(entry) else { return nil }
-        latest = shared[terms.octets] ?? terms
-        if latest === terms { insert(terms) }
-        return latest
+    /// `conceal` returns the hash of a secret, with the key of the folder.
+    mutating func terms(of entry: CacheEntry, conceal: (String) -> String) -> CacheTerms? {
+        if let latest, latest.terms.provenance == entry.provenance, latest.vary == entry.vary {
+            return latest.terms
+        }
+        guard let terms = CacheTerms(entry, conceal: conceal) else { return nil }
+        if let known = shared[terms.octets] {
+            latest = (entry.vary, known)
+            return known
+        }
+        latest = (entry.vary, terms)
+        insert(terms)
+        return terms
     }
 
     private mutating func insert(_ terms: CacheTerms) {

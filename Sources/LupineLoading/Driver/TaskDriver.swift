@@ -278,8 +278,8 @@ final class TaskDriver: Sendable {
     /// because no connection enforces the time-out then. No effect if the alarm is set already or the load has ended.
     func setAlarm() {
         guard let deadline = state.withLock({ $0.missingAlarm }) else { return }
-        let cancel = context.clock.alarm(deadline) { [weak self] in
-            guard let self else { return }
+        // Retains the driver until its end, which cancels the alarm.
+        let cancel = context.clock.alarm(deadline) { [self] in
             let url = state.withLock { $0.basis.request.url }
             self.cancel(.resourceTimeout(of: url, after: context.settings.resourceTimeout))
         }

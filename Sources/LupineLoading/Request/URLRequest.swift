@@ -244,14 +244,6 @@ public struct URLRequest: Sendable {
         set { contents.value.body = newValue.map { .stream(UncheckedSendable($0)) } ?? .none }
     }
 
-    /// The request without its body and its `URLProtocol` properties.
-    var withoutProgramObjects: URLRequest {
-        var request = self
-        request.contents.value.body = .none
-        request.contents.value.protocolProperties = [:]
-        return request
-    }
-
     /// Whether the request may contain objects of the program: a body, or `URLProtocol` properties.
     package var mayContainProgramObjects: Bool {
         if case .none = contents.value.body { return !contents.value.protocolProperties.isEmpty }

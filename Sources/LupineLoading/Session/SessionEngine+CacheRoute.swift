@@ -17,7 +17,7 @@ extension SessionEngine {
         guard let proxy else { return CacheRoute(name) }
         let taskUser = credential.map { (Array(($0.user ?? "").utf8), Array(($0.password ?? "").utf8)) }
         let configuredUser = proxy.credentials.map { ($0.user, $0.password) }
-        return CacheRoute(name, credentials: (taskUser ?? configuredUser).map(Self.concealed))
+        return CacheRoute(name, credentials: (taskUser ?? configuredUser).map(Self.octets))
     }
 
     /// Returns the route over which the response was received, for storing the response.
@@ -45,10 +45,10 @@ extension SessionEngine {
         return texts.isEmpty ? nil : texts.joined(separator: " ")
     }
 
-    /// Returns a text that identifies user and password without disclosing them.
-    private static func concealed(_ user: [UInt8], _ password: [UInt8]) -> String {
-        // The length shows where the user name ends, so that no other pair gives the same text. `conceal` hashes the text.
-        CacheEntry.conceal("\(user.count):" + String(decoding: user + password, as: UTF8.self))
+    /// Returns the octets of user and password.
+    private static func octets(_ user: [UInt8], _ password: [UInt8]) -> [UInt8] {
+        // The length shows where the user name ends, so that no other pair gives the same octets.
+        Array("\(user.count):".utf8) + user + password
     }
 
     /// Returns a text that contains the options that redirect connections: Unix-domain socket, local binding, address overrides.

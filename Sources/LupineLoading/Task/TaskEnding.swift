@@ -167,9 +167,8 @@ extension TaskCore {
     /// After the end of the load, limits the wait for the delegate's answer: it ends when the resource time-out expires (U-5.10).
     func limitWaitForAnswer() {
         guard let load = state.withLock({ $0.load }) else { return }
-        let cancel = load.atResourceTimeout { [weak self] error in
-            if let self { TaskEnding(of: self).answerTimedOut(error) }
-        }
+        // Retains the task until it has finished, which cancels the call.
+        let cancel = load.atResourceTimeout { TaskEnding(of: self).answerTimedOut($0) }
         // The task may have finished, or have set a limit on another thread, meanwhile.
         let isUnneeded = state.withLock { state in
             if state.load == nil || state.cancelAnswerTimeout != nil { return true }

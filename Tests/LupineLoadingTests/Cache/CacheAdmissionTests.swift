@@ -36,7 +36,7 @@ import Testing
     static let entries: [(name: String, provenance: CacheProvenance)] = [
         ("program", .program), ("http", .plain),
         ("proxied", CacheProvenance(.plain(route: CacheRoute("http p:1")))),
-        ("aliceProxied", CacheProvenance(.plain(route: CacheRoute("http p:1", credentials: "alice")))),
+        ("aliceProxied", CacheProvenance(.plain(route: CacheRoute("http p:1", credentials: Array("alice".utf8))))),
         ("proven", secure()), ("otherRoots", secure(roots: "mine")), ("keyB", secure(keys: [keyB])),
         ("unproven", secure(roots: nil)), ("unprovenB", secure(roots: nil, keys: [keyB])),
         ("judged1", secure(roots: nil, judge: judge(1))), ("judged2", secure(roots: nil, judge: judge(2))),
@@ -63,7 +63,7 @@ import Testing
         (
             "alice behind a proxy",
             CacheRequester(
-                policy: .standard(roots: "system"), route: CacheRoute("http p:1", credentials: "alice")),
+                policy: .standard(roots: "system"), route: CacheRoute("http p:1", credentials: Array("alice".utf8))),
             ["program", "aliceProxied", "proven", "keyB", "proven1", "anonymous"]
         ),
         (
@@ -371,7 +371,17 @@ import Testing
             #expect(entry.answers(asked, of: reader) == row.isSame, "\(row.summary)")
             // A reader with other identifying fields cannot tell whose entry it is.
             #expect(entry.answers(asked, of: .standard) == (row.isPublic && row.isSame), "\(row.summary)")
-            for secret in row.stored.values { #expect(entry.vary.audience?.user?.contains(secret) != true) }
+            // The same holds for the entry on disk, which contains no secret, and for one that was read from there.
+            let hash = KeyedHash(key: [1])
+            let concealed = entry.vary.concealed(by: hash.hexDigits)
+            for secret in row.stored.values {
+                #expect(concealed.audience?.user.text?.contains(secret) != true)
+                #expect(concealed.values.values.allSatisfy { $0.text?.contains(secret) != true })
+            }
+            #expect(
+                concealed.matches(asked, identifying: ownFields, hash: hash) == row.isSame, "\(row.summary)")
+            let stored = try CacheStage.request("http://h/a", row.stored)
+            #expect(concealed.revealed(by: stored, identifying: ownFields) == entry.vary, "\(row.summary)")
         }
         for control in ["private, public", "public=x, private=\"Set-Cookie\"", "max-age=5", "PUBLIC"] {
             let entry = CacheEntry(

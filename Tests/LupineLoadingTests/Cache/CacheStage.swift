@@ -3,6 +3,7 @@
 import Dispatch
 import Foundation
 import LupineHTTP
+import LupineTLS
 import LupineTransport
 import Testing
 
@@ -166,4 +167,16 @@ extension CacheRequester {
 
 extension CacheEntry {
     var content: String { String(decoding: response.data, as: UTF8.self) }
+}
+
+extension CacheTerms {
+    /// The terms in a folder whose key the test does not need to know.
+    convenience init?(_ entry: CacheEntry) { self.init(entry, conceal: KeyedHash(key: [0]).hexDigits) }
+}
+
+extension CacheEntryFormat {
+    /// The octets in a folder whose key the test does not need to know.
+    static func octets(of entry: CacheEntry, digest: SHA256Digest) -> [UInt8]? {
+        octets(of: entry, digest: digest, conceal: KeyedHash(key: [0]).hexDigits)
+    }
 }

@@ -6,11 +6,10 @@ struct CacheRoute: Hashable, Sendable {
     /// A text that names the proxy, and the options that redirect connections: Unix-domain socket, local binding, address
     /// overrides.
     let name: String
-    /// The proxy credentials, concealed by a hash with a key of this process; nil if there are none. A response that depends on
-    /// them is not written to disk, because the hash is meaningless in another process.
-    let credentials: String?
+    /// The octets of the proxy credentials; nil if there are none. A response that depends on them is not written to disk.
+    let credentials: [UInt8]?
 
-    init(_ name: String, credentials: String? = nil) {
+    init(_ name: String, credentials: [UInt8]? = nil) {
         self.name = name
         self.credentials = credentials
     }

@@ -10,16 +10,17 @@ internal import LupineHTTP
 /// - a `Host` that differs from that of the URL,
 /// - for a response that is not for all users, the fields that identify users.
 ///
-/// Keys are written to disk, so values that may be secret are concealed: replaced by a keyed hash. All values count as secret,
-/// except the values of `Accept`, `Accept-*` and `Host`, because the name of a field does not tell whether its value is secret.
+/// In memory a key has the values themselves. In a key that is written to disk, values that may be secret are concealed: replaced
+/// by a keyed hash. All values count as secret, except the values of `Accept`, `Accept-*` and `Host`, because the name of a field
+/// does not tell whether its value is secret.
 package struct VaryKey: Hashable, Sendable {
     /// The value that a request had in a field.
     enum Value: Hashable, Sendable {
         /// The request did not have the field.
         case absent
-        /// The value, which is not secret.
+        /// The value itself.
         case plain(String)
-        /// A keyed hash of the value, which may be secret.
+        /// A keyed hash of the value.
         case concealed(String)
 
         /// Compares octets. `String` compares canonical equivalence, under which different octets can be equal, and a peer may
@@ -32,6 +33,30 @@ package struct VaryKey: Hashable, Sendable {
             case (.absent, _), (.plain, _), (.concealed, _): false
             }
         }
+
+        /// Creates the value of a field, or of its absence.
+        init(_ text: String?) { self = text.map { .plain($0) } ?? .absent }
+
+        /// Whether a request that has this text, or nothing, has this value. `hash` is the hash of concealed values.
+        func isValue(_ text: String?, hash: KeyedHash?) -> Bool {
+            switch (self, text) {
+            case (.absent, nil): true
+            case (.plain(let value), let text?): value.hasSameOctets(as: text)
+            case (.concealed(let digits), let text?):
+                hash.map { digits.hasSameOctets(as: $0.hexDigits(of: text)) } ?? false
+            case (.absent, _?), (.plain, nil), (.concealed, nil): false
+            }
+        }
+
+        /// The value, or its hash; nil for an absent one.
+        var text: String? {
+            switch self {
+            case .absent: nil
+            case .plain(let text), .concealed(let text): text
+            }
+        }
+
+        var isConcealed: Bool { if case .concealed = self { true } else { false } }
 
         /// Consistent with `==`.
         func hash(into hasher: inout Hasher) {
@@ -46,8 +71,8 @@ package struct VaryKey: Hashable, Sendable {
     struct Audience: Hashable, Sendable {
         /// The fields that identify users: `IdentifyingFields.digest`.
         let fieldsDigest: String
-        /// The concealed values of these fields in the request; nil if it had none.
-        let user: String?
+        /// The names and values of these fields in the request, as one value.
+        let user: Value
     }
 
     /// Whether a field only selects the representation or the server, so that its value is no secret.
@@ -72,22 +97,19 @@ package struct VaryKey: Hashable, Sendable {
     ///   - vary: The `Vary` of the response.
     ///   - identifying: The fields that identify users; nil for a response for all users.
     ///   - request: The request as it was sent.
-    ///   - conceal: Returns the keyed hash of a value that may be secret.
-    init(
-        vary: String?, identifying: IdentifyingFields? = nil, request: URLRequest, conceal: (String) -> String
-    ) {
+    init(vary: String?, identifying: IdentifyingFields? = nil, request: URLRequest) {
         var values = Self.withoutAuthorization
-        let authorization = Self.value(of: "authorization", in: request, conceal)
+        let authorization = Self.value(of: "authorization", in: request)
         if authorization != .absent { values["authorization"] = authorization }
         // `namedServer` is a `Host` that differs from that of the URL; nil for none.
-        if request.namedServer != nil { values["host"] = Self.value(of: "host", in: request, conceal) }
+        if request.namedServer != nil { values["host"] = Self.value(of: "host", in: request) }
         for name in Self.names(in: vary) where values[name] == nil {
-            values[name] = Self.value(of: name, in: request, conceal)
+            values[name] = Self.value(of: name, in: request)
         }
         self.init(
             values: values,
             audience: identifying.map {
-                Audience(fieldsDigest: $0.digest, user: $0.text(of: request).map(conceal))
+                Audience(fieldsDigest: $0.digest, user: Value($0.text(of: request)))
             })
     }
 
@@ -110,40 +132,57 @@ package struct VaryKey: Hashable, Sendable {
     static func isUnknown(_ name: String) -> Bool { name == "*" || name.hasPrefix("proxy-") }
 
     /// Whether another request has the same values. Returns false if the response depends on more than fields, or if the users of
-    /// the stored response were identified by other fields than `identifying`.
+    /// the stored response were identified by other fields than `identifying`. `hash` is the hash that has concealed values of the
+    /// key; with nil, a concealed value matches none.
     func matches(
-        _ request: URLRequest, identifying: IdentifyingFields = .defaultFields, conceal: (String) -> String
+        _ request: URLRequest, identifying: IdentifyingFields = .defaultFields, hash: KeyedHash? = nil
     ) -> Bool {
         // `namedServer` is a `Host` that differs from that of the URL.
         if values["host"] == nil, request.namedServer != nil { return false }
         let hasSameFields = values.allSatisfy { name, stored in
-            if Self.isUnknown(name) { return false }
-            guard let value = Self.text(of: name, in: request) else {
-                return stored == .absent
-            }
-            return switch stored {
-            case .absent: false
-            case .plain(let text): text.hasSameOctets(as: value)
-            case .concealed(let hash): hash.hasSameOctets(as: conceal(value))
-            }
+            !Self.isUnknown(name) && stored.isValue(Self.text(of: name, in: request), hash: hash)
         }
         // Without an audience the response is for all users.
         guard hasSameFields, let audience else { return hasSameFields }
         return audience.fieldsDigest == identifying.digest
-            && audience.user == identifying.text(of: request).map(conceal)
+            && audience.user.isValue(identifying.text(of: request), hash: hash)
     }
 
     /// Whether any value is concealed.
-    var holdsSecrets: Bool {
-        audience?.user != nil || values.contains { if case .concealed = $0.value { true } else { false } }
+    var isConcealed: Bool {
+        audience?.user.isConcealed ?? false || values.contains { $0.value.isConcealed }
     }
 
-    /// Returns the value that a request has in a field, concealed if it may be secret.
-    private static func value(
-        of name: String, in request: URLRequest, _ conceal: (String) -> String
-    ) -> Value {
-        guard let value = text(of: name, in: request) else { return .absent }
-        return isPlain(name) ? .plain(value) : .concealed(conceal(value))
+    /// Returns the key for the disk: with the values concealed that may be secret. `conceal` returns the keyed hash of a value.
+    func concealed(by conceal: (String) -> String) -> VaryKey {
+        var values = values
+        for (name, value) in self.values where !Self.isPlain(name) {
+            if case .plain(let text) = value { values[name] = .concealed(conceal(text)) }
+        }
+        guard let audience, case .plain(let user) = audience.user else {
+            return VaryKey(values: values, audience: audience)
+        }
+        let concealed = Audience(fieldsDigest: audience.fieldsDigest, user: .concealed(conceal(user)))
+        return VaryKey(values: values, audience: concealed)
+    }
+
+    /// Returns the key for memory, of a key from the disk that matches a request: with that request's values in place of concealed
+    /// ones.
+    func revealed(by request: URLRequest, identifying: IdentifyingFields) -> VaryKey {
+        var values = values
+        for (name, value) in self.values where value.isConcealed {
+            values[name] = Self.value(of: name, in: request)
+        }
+        guard let audience, audience.user.isConcealed else {
+            return VaryKey(values: values, audience: audience)
+        }
+        let user = Value(identifying.text(of: request))
+        return VaryKey(values: values, audience: Audience(fieldsDigest: audience.fieldsDigest, user: user))
+    }
+
+    /// Returns the value that a request has in a field.
+    private static func value(of name: String, in request: URLRequest) -> Value {
+        Value(text(of: name, in: request))
     }
 
     /// Returns the text of a field in a request; nil if the request does not have the field.
