@@ -86,7 +86,7 @@ let package = Package(
         fuzzTarget("MessageFuzz", "FuzzKit", "LupineCoding"),
         fuzzTarget("SocksFuzz", "LupineTransport"),
         fuzzTarget("URLFuzz", "LupineTransport"),
-        fuzzTarget("CacheEntryFuzz", "FuzzKit", "LupineLoading", "LupineTLS"),
+        fuzzTarget("CacheEntryFuzz", "FuzzKit", "LupineLoading"),
         fuzzTarget("CacheIndexFuzz", "FuzzKit", "LupineLoading"),
         fuzzTarget("ChallengeFuzz", "FuzzKit", "LupineLoading"),
         fuzzTarget("DataURLFuzz", "FuzzKit", "LupineLoading"),

@@ -11,6 +11,9 @@
     @safe @usableFromInline package final class Lock<Value: ~Copyable>: @unchecked Sendable {
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>
         private var value: Value
+        // A value without size, such as `()`, would be at the end of the object. ThreadSanitizer would take accesses to it for
+        // accesses to the next object.
+        private let end: UInt8 = 0
 
         /// Creates an unlocked lock that guards `value`.
         @usableFromInline package init(_ value: consuming sending Value) {

@@ -5,9 +5,8 @@
 import Foundation
 import FuzzKit
 import LupineLoading
-import LupineTLS
 
-private let digest = CacheEntryFormat.digest(of: "http://h/a")
+private let address = "http://h/a"
 private let time = Date(timeIntervalSinceReferenceDate: 1)
 
 /// The input is a choice, the length of the content, and the metadata of the entry with the content after it.
@@ -21,21 +20,20 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let file =
         isSealed
         ? CacheEntryFormat.sealed(
-            metadata: Array(octets.dropLast(contentCount)), content: content, digest: digest.bytes,
-            storedTime: time) : octets
-    guard let entry = CacheEntryFormat.entry(file, digest: digest) else { return 0 }
+            metadata: Array(octets.dropLast(contentCount)), content: content, storedTime: time) : octets
+    guard let entry = CacheEntryFormat.entry(file, address: address) else { return 0 }
     require(!isSealed || Array(entry.response.data) == content, "another content")
     require(entry.size >= entry.response.data.count, "smaller than its content")
-    guard let written = CacheEntryFormat.octets(of: entry, digest: digest, conceal: { $0 }) else {
+    guard let written = CacheEntryFormat.octets(of: entry, address: address, conceal: { $0 }) else {
         require(false, "read, and cannot be written")
         return 0
     }
-    guard let again = CacheEntryFormat.entry(written, digest: digest) else {
+    guard let again = CacheEntryFormat.entry(written, address: address) else {
         require(false, "written, and cannot be read")
         return 0
     }
     require(
-        CacheEntryFormat.octets(of: again, digest: digest, conceal: { $0 }) == written,
+        CacheEntryFormat.octets(of: again, address: address, conceal: { $0 }) == written,
         "not the same when it is written again")
     require(again.response.response == entry.response.response, "another response")
     return 0

@@ -269,13 +269,36 @@ public struct Fields: Sendable {
         for index in other.entries.indices { appendLine(of: other, at: index) }
     }
 
-    /// Appends the lines to `output`, each with its CRLF.
-    func encode(into output: inout [UInt8]) {
-        guard !isWireForm else { return output.append(contentsOf: octets) }
-        var lines = self
-        lines.convertToWireForm()
-        output.append(contentsOf: lines.octets)
+    /// The lines of the fields in wire form, each with its CRLF.
+    package var lines: ArraySlice<UInt8> {
+        if isWireForm { return octets[...] }
+        if let range = rangeOfLines { return octets[range] }
+        var list = self
+        list.convertToWireForm()
+        return list.octets[...]
     }
+
+    /// The part of `octets` that consists of the lines in wire form, one after the other, as in nearly all heads that are received;
+    /// nil if there is none.
+    private var rangeOfLines: Range<Int>? {
+        let (table, octets) = (entries.span, octets.span)
+        guard !table.isEmpty else { return 0..<0 }
+        let start = Int(table[0].nameStart)
+        var end = start
+        for index in table.indices {
+            let (name, value) = (table[index].name, table[index].value)
+            guard name.lowerBound == end, value.lowerBound == name.upperBound + 2,
+                value.upperBound + 2 <= octets.count, octets[name.upperBound] == Octet.colon,
+                octets[name.upperBound + 1] == Octet.space, octets[value.upperBound] == Octet.carriageReturn,
+                octets[value.upperBound + 1] == Octet.lineFeed
+            else { return nil }
+            end = value.upperBound + 2
+        }
+        return start..<end
+    }
+
+    /// Appends the lines to `output`, each with its CRLF.
+    func encode(into output: inout [UInt8]) { output.append(contentsOf: lines) }
 
     /// Whether the field at a position has that name.
     private func matches(_ name: FieldName, at index: Int) -> Bool {

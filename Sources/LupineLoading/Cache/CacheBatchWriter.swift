@@ -151,8 +151,7 @@ struct CacheBatchWriter {
             // Nil, or false below, if the entry may not be written.
             guard let terms = store.terms.withLock({ $0.terms(of: entry, conceal: store.conceal) }),
                 CacheEntryFormat.write(
-                    entry, terms: terms, digest: CacheEntryFormat.digest(of: key.address),
-                    to: &drafts.octets)
+                    entry, terms: terms, address: key.address, to: &drafts.octets)
             else { continue }
             let length = drafts.octets.count - start
             guard length <= limits.maxEntrySize(capacity) else {

@@ -3,14 +3,14 @@
 package import Foundation
 internal import LupineCoding
 internal import LupineHTTP
-package import LupineTLS
+internal import LupineTLS
 
 /// The format of a stored response, an entry, in a segment file of the cache's folder.
 ///
-/// An entry consists of a head of fixed length, metadata, and content. The head has a magic number, the version, the digest of
-/// the key, the stored time, the lengths, and a checksum of all other octets. The metadata describes the response and the request
-/// on which it depends. Entries whose octets were truncated, extended or changed are rejected (U-12.16), except with a
-/// probability of 2⁻³². The checksum is not a signature: it detects accidents, but anyone who can write to the cache's folder can
+/// An entry consists of a head of fixed length, metadata, and content. The head has a magic number, the version, a checksum of all
+/// octets after it, the stored time and the lengths. The metadata has the address under which the entry is stored, and describes the
+/// response and the request on which it depends. Entries whose octets were truncated, extended or changed are rejected (U-12.16),
+/// except with a probability of 2⁻⁶⁴. The checksum is not a signature: it detects accidents, but anyone who can write to the cache's folder can
 /// forge responses.
 package enum CacheEntryFormat {
     /// The parsed head of an entry.
@@ -21,20 +21,18 @@ package enum CacheEntryFormat {
         var metadataLength: Int
         /// The length of the content in octets.
         var contentLength: Int
-        /// The checksum of all other octets of the entry.
-        var checksum: UInt32
     }
 
     private static let magic = Array("LupCache".utf8)
-    private static let version: UInt32 = 3
+    private static let version: UInt32 = 4
     /// The largest number of keys of a certificate chain in a provenance.
     private static let maxKeyCount = 32
     /// The largest length, in octets, of a text in a provenance.
     private static let maxTextLength = 1_024
-    private static let digestLength = SHA256Digest.byteCount
-    private static let checksumLength = 4
-    /// The length of the head in octets: magic number, version, digest of the key, stored time, two lengths, checksum.
-    static let headLength = 8 + 4 + digestLength + 8 + 8 + 8 + checksumLength
+    /// The position of the octets that the checksum covers: after magic number, version and checksum.
+    private static let coveredStart = 8 + 4 + 8
+    /// The length of the head in octets. After the checksum it has the stored time and the two lengths.
+    static let headLength = coveredStart + 8 + 8 + 8
     /// A typical number of octets of an entry that `CacheEntry.size` does not count: the head, and the times and lengths in the
     /// metadata.
     static let typicalOverhead = 512
@@ -70,29 +68,26 @@ package enum CacheEntryFormat {
         case dictionary = 2
     }
 
-    /// Returns the digest of a key, which entries contain instead of the key.
-    package static func digest(of key: String) -> SHA256Digest { SHA256Digest.of(Array(key.utf8)) }
-
     // MARK: writing
 
-    /// Returns the octets of an entry. Returns nil for an entry that may not be written, and for a response of a program's class.
-    /// `conceal` returns the hash of a secret, with the key of the folder.
+    /// Returns the octets of an entry that is stored under this address. Returns nil for an entry that may not be written, and for a
+    /// response of a program's class. `conceal` returns the hash of a secret, with the key of the folder.
     package static func octets(
-        of entry: CacheEntry, digest: SHA256Digest, conceal: (String) -> String
+        of entry: CacheEntry, address: String, conceal: (String) -> String
     ) -> [UInt8]? {
         guard let terms = CacheTerms(entry, conceal: conceal) else { return nil }
         var writer = OctetWriter(capacity: entry.size + typicalOverhead)
-        return write(entry, terms: terms, digest: digest, to: &writer) ? writer.octets : nil
+        return write(entry, terms: terms, address: address, to: &writer) ? writer.octets : nil
     }
 
-    /// Appends the octets of an entry with these terms. Returns false, and writes nothing, if the entry cannot be written.
+    /// Appends the octets of an entry with these terms, which is stored under this address. Returns false, and writes nothing, if
+    /// the entry cannot be written.
     static func write(
-        _ entry: CacheEntry, terms: CacheTerms, digest: SHA256Digest, to writer: inout OctetWriter
+        _ entry: CacheEntry, terms: CacheTerms, address: String, to writer: inout OctetWriter
     ) -> Bool {
         let data = entry.response.data
-        return write(
-            content: data.span, digest: digest.bytes, storedTime: entry.storedTime, to: &writer
-        ) { writer in
+        return write(content: data.span, storedTime: entry.storedTime, to: &writer) { writer in
+            writer.write(address)
             writer.write(entry.requestTime.timeIntervalSinceReferenceDate)
             writer.write(entry.responseTime.timeIntervalSinceReferenceDate)
             guard write(entry.response.response, to: &writer) else { return false }
@@ -181,11 +176,7 @@ package enum CacheEntryFormat {
             writer.write(Int64(response.statusCode))
             // Whether a content coding was removed. `Content-Length` then is not the length of the content.
             writer.write(response.expectedContentLength < 0)
-            writer.write(UInt32(truncatingIfNeeded: fields.count))
-            for index in 0..<fields.count {
-                fields.withName(at: index) { writer.write(lengthPrefixed: $0) }
-                fields.withValue(at: index) { writer.write(lengthPrefixed: $0) }
-            }
+            writer.write(lengthPrefixed: fields.lines.span)
             return true
         }
         writer.write(octet: ResponseKind.other.rawValue)
@@ -198,11 +189,11 @@ package enum CacheEntryFormat {
 
     /// For tests: returns an entry with a correct checksum and these parts, which may be invalid.
     package static func sealed(
-        metadata: [UInt8], content: [UInt8], digest: [UInt8], storedTime: Date
+        metadata: [UInt8], content: [UInt8], storedTime: Date
     ) -> [UInt8] {
         var writer = OctetWriter(capacity: headLength + metadata.count + content.count)
         // Never fails, because the closure returns true.
-        _ = write(content: content.span, digest: digest, storedTime: storedTime, to: &writer) { writer in
+        _ = write(content: content.span, storedTime: storedTime, to: &writer) { writer in
             writer.write(octets: metadata)
             return true
         }
@@ -214,25 +205,23 @@ package enum CacheEntryFormat {
     ///
     /// - Parameters:
     ///   - content: The content of the response.
-    ///   - digest: The digest of the key.
     ///   - storedTime: When the entry was stored.
     ///   - writer: Receives the octets.
     ///   - writeMetadata: Writes the metadata; returns false to undo the whole entry.
     private static func write(
-        content: Span<UInt8>, digest: [UInt8], storedTime: Date, to writer: inout OctetWriter,
+        content: Span<UInt8>, storedTime: Date, to writer: inout OctetWriter,
         metadata writeMetadata: (inout OctetWriter) -> Bool
     ) -> Bool {
         let start = writer.count
         writer.write(octets: magic)
         writer.write(version)
-        writer.write(octets: digest)
+        // A zero holds the place of the checksum, which is known at the end; so does the zero of the length below.
+        let checksumOffset = writer.count
+        writer.write(UInt64(0))
         writer.write(storedTime.timeIntervalSinceReferenceDate)
-        // A zero holds the place of the length, which is known at the end; so does the zero of the checksum below.
         let metadataLengthOffset = writer.count
         writer.write(UInt64(0))
         writer.write(UInt64(content.count))
-        let checksumOffset = writer.count
-        writer.write(UInt32(0))
         let metadataOffset = writer.count
         guard writeMetadata(&writer) else {
             // Removes what was written since `start`.
@@ -241,57 +230,46 @@ package enum CacheEntryFormat {
         }
         writer.replace(at: metadataLengthOffset, with: UInt64(writer.count - metadataOffset))
         writer.write(octets: content)
-        writer.replace(at: checksumOffset, with: writer.withOctets(from: start) { checksum(of: $0) })
+        let checksum = writer.withOctets(from: start + coveredStart) { XXHash64.hash(of: $0) }
+        writer.replace(at: checksumOffset, with: checksum)
         return true
-    }
-
-    /// Returns the checksum of an entry, computed over all octets except those of the checksum.
-    private static func checksum(of octets: Span<UInt8>) -> UInt32 {
-        var checksum = CRC32()
-        checksum.update(octets.extracting(..<(headLength - checksumLength)))
-        checksum.update(octets.extracting(headLength...))
-        return checksum.value
     }
 
     // MARK: reading
 
-    /// Reads the head of an entry. Throws if the magic number, the version or the digest of the key differs.
-    private static func readHead(
-        _ octets: [UInt8], digest: SHA256Digest
-    ) throws(OctetReader.Damage) -> Head {
+    /// Reads the head of an entry. Throws if the magic number, the version or the checksum differs.
+    private static func readHead(_ octets: [UInt8]) throws(OctetReader.Damage) -> Head {
         // The reader throws if there are fewer octets.
         var reader = OctetReader(octets, in: 0..<headLength)
         guard try reader.octets(magic.count).elementsEqual(magic), try reader.number() == version,
-            try reader.octets(digestLength).elementsEqual(digest.bytes)
+            try reader.longNumber() == XXHash64.hash(of: octets.span.extracting(coveredStart...))
         else { throw OctetReader.Damage() }
         let storedTime = Date(timeIntervalSinceReferenceDate: try reader.double())
         guard let metadataLength = Int(exactly: try reader.longNumber()),
             let contentLength = Int(exactly: try reader.longNumber())
         else { throw OctetReader.Damage() }
-        return Head(
-            storedTime: storedTime, metadataLength: metadataLength, contentLength: contentLength,
-            checksum: try reader.number())
+        return Head(storedTime: storedTime, metadataLength: metadataLength, contentLength: contentLength)
     }
 
-    /// Returns the entry in these octets; nil if they are damaged or belong to another key.
-    package static func entry(_ octets: [UInt8], digest: SHA256Digest) -> CacheEntry? {
-        try? readEntry(octets, digest: digest)
+    /// Returns the entry in these octets; nil if they are damaged or are stored under another address.
+    package static func entry(_ octets: [UInt8], address: String) -> CacheEntry? {
+        try? readEntry(octets, address: address)
     }
 
-    /// Returns the entry in these octets; throws if they are damaged or belong to another key.
+    /// Returns the entry in these octets; throws if they are damaged or are stored under another address.
     private static func readEntry(
-        _ octets: [UInt8], digest: SHA256Digest
+        _ octets: [UInt8], address: String
     ) throws(OctetReader.Damage) -> CacheEntry {
-        let head = try readHead(octets, digest: digest)
+        let head = try readHead(octets)
         // Always true after the head was read; without it the subtraction could be negative.
         guard octets.count >= headLength else { throw OctetReader.Damage() }
         let remaining = octets.count - headLength
         guard head.metadataLength <= remaining, head.contentLength == remaining - head.metadataLength else {
             throw OctetReader.Damage()
         }
-        guard head.checksum == checksum(of: octets.span) else { throw OctetReader.Damage() }
         let contentOffset = headLength + head.metadataLength
         var reader = OctetReader(octets, in: headLength..<contentOffset)
+        guard try reader.text().hasSameOctets(as: address) else { throw OctetReader.Damage() }
         let requestTime = Date(timeIntervalSinceReferenceDate: try reader.double())
         let responseTime = Date(timeIntervalSinceReferenceDate: try reader.double())
         let response = try readResponse(&reader)
@@ -372,7 +350,7 @@ package enum CacheEntryFormat {
 
     /// Reads a digest, which is written without its length.
     private static func readDigest(_ reader: inout OctetReader) throws(OctetReader.Damage) -> SHA256Digest {
-        guard let digest = SHA256Digest(bytes: Array(try reader.octets(digestLength))) else {
+        guard let digest = SHA256Digest(bytes: Array(try reader.octets(SHA256Digest.byteCount))) else {
             throw OctetReader.Damage()
         }
         return digest
@@ -404,14 +382,8 @@ package enum CacheEntryFormat {
         case .receivedFields:
             let status = try readStatus(&reader)
             let isDecoded = try reader.flag()
-            let count = try reader.number()
-            var fields = Fields()
-            // The number and the length are not trusted. Longer lists grow as they are read.
-            fields.reserve(fields: Int(min(count, 32)), octets: min(reader.remainingCount, 2_048))
-            for _ in 0..<count {
-                let name = try reader.text()
-                let value = try reader.lengthPrefixedOctets()
-                do { try fields.append(FieldName(name), value.span) } catch { throw OctetReader.Damage() }
+            guard let fields = Fields(lines: try reader.lengthPrefixedOctets()) else {
+                throw OctetReader.Damage()
             }
             let head = ResponseHead(status: Status(status), fields: fields)
             return HTTPURLResponse(url: url, head: head, isDecoded: isDecoded)

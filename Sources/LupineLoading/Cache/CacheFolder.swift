@@ -8,8 +8,8 @@ internal import LupineTransport
 ///
 /// A folder has one writer at a time: the process that holds the lock on its lock file, as long as its cache exists. Other
 /// processes are readers, which use the index that the folder had when they opened it; a reader becomes the writer when it has
-/// changes to write and the lock is free. An entry is written before the index refers to it, and contains a checksum and the
-/// digest of its key. So a crash, a full disk or a foreign file can lose entries but never produces false ones. Files are read
+/// changes to write and the lock is free. An entry is written before the index refers to it, and contains a checksum and its
+/// address. So a crash, a full disk or a foreign file can lose entries but never produces false ones. Files are read
 /// only if the user owns them and no other user can write to them, and are opened for writing without following a symbolic link.
 /// Numbers read from files are range-checked.
 ///
@@ -113,8 +113,7 @@ final class CacheFolder: Sendable {
 
     /// Returns the entry in these octets, if it is undamaged and belongs to this key.
     static func entry(_ octets: [UInt8], key: CacheKey) -> CacheEntry? {
-        let digest = CacheEntryFormat.digest(of: key.address)
-        guard let entry = CacheEntryFormat.entry(octets, digest: digest),
+        guard let entry = CacheEntryFormat.entry(octets, address: key.address),
             entry.provenance.partition == key.partition
         else { return nil }
         return entry

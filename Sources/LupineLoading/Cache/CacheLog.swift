@@ -48,7 +48,7 @@ package enum CacheLog {
     }
 
     private static let magic = Array("LupIndex".utf8)
-    private static let version: UInt32 = 2
+    private static let version: UInt32 = 3
     /// The length in octets of a batch's head, which consists of the length of the batch's content and a checksum.
     private static let batchHeadLength = checksumOffset + 4
     /// The offset of the checksum in the head: after a length of 64 bits.

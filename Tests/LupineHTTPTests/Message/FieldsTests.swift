@@ -43,6 +43,37 @@ import Testing
         #expect(Self.encoded(fields) == "")
     }
 
+    @Test(
+        "the lines of a parsed list are in wire form, however they were received",
+        arguments: [
+            ("", ""), ("A: b\r\nC: d\r\n", "A: b\r\nC: d\r\n"), ("A: b\r\nC:\r\n", "A: b\r\nC: \r\n"),
+            ("A:b\r\n", "A: b\r\n"), ("A:  b\r\nC: d \r\n", "A: b\r\nC: d\r\n"), ("A: b\n", "A: b\r\n"),
+            ("A: b\r\n c\r\nD: e\r\n", "A: b c\r\nD: e\r\n"),
+        ])
+    func lines(_ received: String, _ lines: String) throws {
+        let fields = try Self.parsed(received)
+        #expect(Self.encoded(fields) == lines)
+        // What is read from the lines is the same list.
+        let read = try #require(Fields(lines: fields.lines))
+        #expect(read == fields && Self.encoded(read) == lines)
+    }
+
+    @Test("octets that are not lines are refused, cut at any octet")
+    func linesOfOthers() throws {
+        let lines = Array("A: b\r\nCc: dd\r\n".utf8)
+        for count in 0..<lines.count {
+            let read = Fields(lines: lines[..<count])
+            #expect((read != nil) == (count == 0 || count == 6), "\(count)")
+        }
+        let others = [
+            "A: b\r\n\r\n", "\r\n", "A: b\r\n\r\nC: d\r\n", "A b\r\n", "A: \u{1}\r\n", " A: b\r\n",
+            "A : b\r\n",
+        ]
+        for text in others {
+            #expect(Fields(lines: Array(text.utf8)[...]) == nil, "\(text.debugDescription)")
+        }
+    }
+
     @Test func appendKeepsOrderSpellingAndDuplicates() throws {
         let fields = try Self.fields(("B", "1"), ("a", "2"), ("b", "3"))
         #expect(Self.lines(fields) == ["B=1", "a=2", "b=3"])

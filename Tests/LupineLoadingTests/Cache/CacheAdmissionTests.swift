@@ -36,7 +36,10 @@ import Testing
     static let entries: [(name: String, provenance: CacheProvenance)] = [
         ("program", .program), ("http", .plain),
         ("proxied", CacheProvenance(.plain(route: CacheRoute("http p:1")))),
-        ("aliceProxied", CacheProvenance(.plain(route: CacheRoute("http p:1", credentials: Array("alice".utf8))))),
+        (
+            "aliceProxied",
+            CacheProvenance(.plain(route: CacheRoute("http p:1", credentials: Array("alice".utf8))))
+        ),
         ("proven", secure()), ("otherRoots", secure(roots: "mine")), ("keyB", secure(keys: [keyB])),
         ("unproven", secure(roots: nil)), ("unprovenB", secure(roots: nil, keys: [keyB])),
         ("judged1", secure(roots: nil, judge: judge(1))), ("judged2", secure(roots: nil, judge: judge(2))),
@@ -63,7 +66,8 @@ import Testing
         (
             "alice behind a proxy",
             CacheRequester(
-                policy: .standard(roots: "system"), route: CacheRoute("http p:1", credentials: Array("alice".utf8))),
+                policy: .standard(roots: "system"),
+                route: CacheRoute("http p:1", credentials: Array("alice".utf8))),
             ["program", "aliceProxied", "proven", "keyB", "proven1", "anonymous"]
         ),
         (
@@ -305,9 +309,8 @@ import Testing
         let request = try CacheStage.request()
         for (name, provenance) in Self.entries where provenance.mayBeWritten {
             let entry = try Self.entry("x", provenance)
-            let digest = CacheEntryFormat.digest(of: "http://h/a")
-            let octets = try #require(CacheEntryFormat.octets(of: entry, digest: digest))
-            let read = try #require(CacheEntryFormat.entry(octets, digest: digest))
+            let octets = try #require(CacheEntryFormat.octets(of: entry, address: "http://h/a"))
+            let read = try #require(CacheEntryFormat.entry(octets, address: "http://h/a"))
             #expect(
                 CacheAdmission.admits(.standard, to: read.provenance)
                     == CacheAdmission.admits(.standard, to: provenance), "\(name)")

@@ -32,7 +32,7 @@ struct CacheBatchTests {
         /// Stores a content under a key; nil removes what is stored there.
         mutating func change(_ number: Int, _ content: String?) throws {
             let action: CacheStore.PendingChange.Action =
-                try content.map { .write(try Self.entry($0), nil, .program) } ?? .remove
+                try content.map { .write(try Self.entry($0), .program) } ?? .remove
             state.addChange(to: Self.key(number), action, &removed)
         }
 

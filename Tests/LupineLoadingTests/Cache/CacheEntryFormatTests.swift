@@ -10,7 +10,7 @@ import Testing
 struct CacheEntryFormatTests {
     final class OwnResponse: HTTPURLResponse, @unchecked Sendable {}
 
-    static let digest = CacheEntryFormat.digest(of: "http://h/a")
+    static let address = "http://h/a"
     static let time = Date(timeIntervalSinceReferenceDate: 700_000_000.25)
 
     static func entry(_ response: URLResponse, userInfo: [AnyHashable: Any]? = nil, content: String = "hello")
@@ -67,10 +67,11 @@ struct CacheEntryFormatTests {
             HTTPURLResponse(url: url, head: try CacheStage.head([]), isDecoded: false),
         ]
         for response in responses {
-            let octets = try #require(CacheEntryFormat.octets(of: Self.entry(response), digest: Self.digest))
+            let octets = try #require(
+                CacheEntryFormat.octets(of: Self.entry(response), address: Self.address))
             let text = String(decoding: octets, as: UTF8.self)
             #expect(!text.contains("s3cret") && !text.contains("alice"), "\(type(of: response))")
-            let read = try #require(CacheEntryFormat.entry(octets, digest: Self.digest))
+            let read = try #require(CacheEntryFormat.entry(octets, address: Self.address))
             #expect(read.response.response.url?.absoluteString == "http://h/a")
         }
     }
@@ -79,14 +80,13 @@ struct CacheEntryFormatTests {
     func usersOfOthers() throws {
         let url = try #require(URL(string: "http://alice.h/a"))
         let response = URLResponse(url: url, mimeType: nil, expectedContentLength: 5, textEncodingName: nil)
-        let octets = try #require(CacheEntryFormat.octets(of: Self.entry(response), digest: Self.digest))
+        let octets = try #require(CacheEntryFormat.octets(of: Self.entry(response), address: Self.address))
         var metadata = Array(octets[CacheEntryFormat.headLength..<(octets.count - 5)])
         let dot = try #require(metadata.firstIndex(of: UInt8(ascii: ".")))
         func read() -> CacheEntry? {
             let sealed = CacheEntryFormat.sealed(
-                metadata: metadata, content: Array("hello".utf8), digest: Self.digest.bytes,
-                storedTime: Self.time)
-            return CacheEntryFormat.entry(sealed, digest: Self.digest)
+                metadata: metadata, content: Array("hello".utf8), storedTime: Self.time)
+            return CacheEntryFormat.entry(sealed, address: Self.address)
         }
         #expect(read()?.response.response == response)
         metadata[dot] = UInt8(ascii: "@")
@@ -96,8 +96,8 @@ struct CacheEntryFormatTests {
     @Test func roundTrip() throws {
         for (summary, response) in try Self.responses() {
             let entry = try Self.entry(response, userInfo: ["k": ["v", 1]])
-            let octets = try #require(CacheEntryFormat.octets(of: entry, digest: Self.digest), "\(summary)")
-            let read = try #require(CacheEntryFormat.entry(octets, digest: Self.digest), "\(summary)")
+            let octets = try #require(CacheEntryFormat.octets(of: entry, address: Self.address), "\(summary)")
+            let read = try #require(CacheEntryFormat.entry(octets, address: Self.address), "\(summary)")
             #expect(read.response.response == response, "\(summary)")
             #expect(
                 read.response.response.expectedContentLength == response.expectedContentLength, "\(summary)")
@@ -108,7 +108,7 @@ struct CacheEntryFormatTests {
             #expect(read.response == entry.response && read.vary == entry.vary, "\(summary)")
             #expect(read.requestTime == entry.requestTime && read.responseTime == entry.responseTime)
             #expect(read.storedTime == entry.storedTime && read.size == entry.size)
-            #expect(CacheEntryFormat.octets(of: read, digest: Self.digest) == octets, "\(summary)")
+            #expect(CacheEntryFormat.octets(of: read, address: Self.address) == octets, "\(summary)")
         }
     }
 
@@ -118,34 +118,33 @@ struct CacheEntryFormatTests {
         let head = try CacheStage.head([("ETag", "\"a\""), ("Vary", "Accept")])
         let entry = try Self.entry(
             HTTPURLResponse(url: url, head: head, isDecoded: false), userInfo: ["k": "v"])
-        let octets = try #require(CacheEntryFormat.octets(of: entry, digest: Self.digest))
-        #expect(CacheEntryFormat.entry(octets, digest: Self.digest) != nil)
+        let octets = try #require(CacheEntryFormat.octets(of: entry, address: Self.address))
+        #expect(CacheEntryFormat.entry(octets, address: Self.address) != nil)
         for count in 0..<octets.count {
-            #expect(CacheEntryFormat.entry(Array(octets[..<count]), digest: Self.digest) == nil, "\(count)")
+            #expect(CacheEntryFormat.entry(Array(octets[..<count]), address: Self.address) == nil, "\(count)")
         }
-        #expect(CacheEntryFormat.entry(octets + [0], digest: Self.digest) == nil)
+        #expect(CacheEntryFormat.entry(octets + [0], address: Self.address) == nil)
         for index in octets.indices {
             for bit in 0..<8 {
                 var changed = octets
                 changed[index] ^= 1 << bit
-                #expect(CacheEntryFormat.entry(changed, digest: Self.digest) == nil, "\(index), \(bit)")
+                #expect(CacheEntryFormat.entry(changed, address: Self.address) == nil, "\(index), \(bit)")
             }
         }
-        #expect(CacheEntryFormat.entry(octets, digest: CacheEntryFormat.digest(of: "http://h/b")) == nil)
+        #expect(CacheEntryFormat.entry(octets, address: "http://h/b") == nil)
     }
 
     @Test("provenance with any content and a correct checksum is read or refused")
     func sealedNonsense() throws {
         let response = try #require(try Self.responses().first).response
         let entry = try Self.entry(response, userInfo: ["k": [1, "v"]])
-        let octets = try #require(CacheEntryFormat.octets(of: entry, digest: Self.digest))
+        let octets = try #require(CacheEntryFormat.octets(of: entry, address: Self.address))
         let metadata = Array(octets[CacheEntryFormat.headLength..<(octets.count - entry.response.data.count)])
         func read(_ metadata: [UInt8]) -> CacheEntry? {
             CacheEntryFormat.entry(
                 CacheEntryFormat.sealed(
-                    metadata: metadata, content: Array(entry.response.data), digest: Self.digest.bytes,
-                    storedTime: Self.time),
-                digest: Self.digest)
+                    metadata: metadata, content: Array(entry.response.data), storedTime: Self.time),
+                address: Self.address)
         }
         #expect(read(metadata)?.response == entry.response)
         for count in metadata.indices { #expect(read(Array(metadata[..<count])) == nil, "\(count)") }
@@ -166,13 +165,14 @@ struct CacheEntryFormatTests {
         let url = try #require(URL(string: "http://h/a"))
         let response = try #require(
             HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil))
-        #expect(CacheEntryFormat.octets(of: try Self.entry(response), digest: Self.digest) == nil)
+        #expect(CacheEntryFormat.octets(of: try Self.entry(response), address: Self.address) == nil)
         let possible = try #require(
             HTTPURLResponse(url: url, statusCode: 299, httpVersion: nil, headerFields: nil))
-        let octets = try #require(CacheEntryFormat.octets(of: try Self.entry(possible), digest: Self.digest))
+        let octets = try #require(
+            CacheEntryFormat.octets(of: try Self.entry(possible), address: Self.address))
         var metadata = Array(octets[CacheEntryFormat.headLength..<(octets.count - 5)])
-        // The status follows two times, the kind, and the URL with its length.
-        let place = 8 + 8 + 1 + 8 + url.absoluteString.utf8.count
+        // The status follows the address with its length, two times, the kind, and the URL with its length.
+        let place = 8 + Self.address.utf8.count + 8 + 8 + 1 + 8 + url.absoluteString.utf8.count
         func number(_ status: Int) -> [UInt8] {
             var writer = OctetWriter()
             writer.write(Int64(status))
@@ -181,16 +181,15 @@ struct CacheEntryFormatTests {
         #expect(Array(metadata[place..<place + 8]) == number(299))
         metadata.replaceSubrange(place..<place + 8, with: number(status))
         let sealed = CacheEntryFormat.sealed(
-            metadata: metadata, content: Array("hello".utf8), digest: Self.digest.bytes, storedTime: Self.time
-        )
-        #expect(CacheEntryFormat.entry(sealed, digest: Self.digest) == nil)
+            metadata: metadata, content: Array("hello".utf8), storedTime: Self.time)
+        #expect(CacheEntryFormat.entry(sealed, address: Self.address) == nil)
     }
 
     @Test func subclassesAreNotWritten() throws {
         let url = try #require(URL(string: "http://h/a"))
         let own = try #require(
             OwnResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
-        #expect(CacheEntryFormat.octets(of: try Self.entry(own), digest: Self.digest) == nil)
+        #expect(CacheEntryFormat.octets(of: try Self.entry(own), address: Self.address) == nil)
     }
 
     @Test("[U-12.3] the part of userInfo that a property list can hold is written")
@@ -203,8 +202,8 @@ struct CacheEntryFormatTests {
             "map": ["a": ["b": 1]], "number": NSNumber(value: 7), "none": [String](),
         ]
         let octets = try #require(
-            CacheEntryFormat.octets(of: try Self.entry(response, userInfo: info), digest: Self.digest))
-        let read = try #require(CacheEntryFormat.entry(octets, digest: Self.digest)?.response.userInfo)
+            CacheEntryFormat.octets(of: try Self.entry(response, userInfo: info), address: Self.address))
+        let read = try #require(CacheEntryFormat.entry(octets, address: Self.address)?.response.userInfo)
         #expect(read.count == info.count)
         #expect(read["text"] as? String == "é" && read["data"] as? Data == Data([1, 2]))
         #expect(read["date"] as? Date == date && read["yes"] as? Bool == true && read["no"] as? Bool == false)
@@ -218,8 +217,8 @@ struct CacheEntryFormatTests {
         ]
         for info in strange {
             let octets = try #require(
-                CacheEntryFormat.octets(of: try Self.entry(response, userInfo: info), digest: Self.digest))
-            let read = try #require(CacheEntryFormat.entry(octets, digest: Self.digest))
+                CacheEntryFormat.octets(of: try Self.entry(response, userInfo: info), address: Self.address))
+            let read = try #require(CacheEntryFormat.entry(octets, address: Self.address))
             #expect(read.response.userInfo == nil)
         }
     }

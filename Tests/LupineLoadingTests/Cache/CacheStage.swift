@@ -3,7 +3,6 @@
 import Dispatch
 import Foundation
 import LupineHTTP
-import LupineTLS
 import LupineTransport
 import Testing
 
@@ -176,7 +175,7 @@ extension CacheTerms {
 
 extension CacheEntryFormat {
     /// The octets in a folder whose key the test does not need to know.
-    static func octets(of entry: CacheEntry, digest: SHA256Digest) -> [UInt8]? {
-        octets(of: entry, digest: digest, conceal: KeyedHash(key: [0]).hexDigits)
+    static func octets(of entry: CacheEntry, address: String) -> [UInt8]? {
+        octets(of: entry, address: address, conceal: KeyedHash(key: [0]).hexDigits)
     }
 }

@@ -501,7 +501,7 @@ struct URLCacheDiskTests {
     func otherFiles() async throws {
         let request = try CacheStage.request()
         try FileManager.default.createDirectory(at: stage.folder, withIntermediateDirectories: true)
-        let digest = CacheEntryFormat.digest(of: "http://h/a").description
+        let digest = String(repeating: "0123456789abcdef", count: 4)
         let former = [
             "\(digest).entry", "\(digest)-\(digest).entry", ".\(digest).entry.draft-1",
             ".\(digest)-\(digest).entry.draft-\(UUID())",
@@ -529,9 +529,26 @@ struct URLCacheDiskTests {
         let cache = stage.cache()
         cache.storeCachedResponse(try CacheStage.loaded("x"), for: try CacheStage.request())
         await cache.flush()
-        let name = CacheEntryFormat.digest(of: "http://h/a").description + ".entry"
+        let name = String(repeating: "0123456789abcdef", count: 4) + ".entry"
         try Data([1]).write(to: stage.folder.appendingPathComponent(name))
         #expect(stage.cache().currentDiskUsage > 0 && stage.files.contains(name))
+    }
+
+    @Test("[U-12.1] a folder whose index has another version is emptied")
+    func formerIndex() async throws {
+        let request = try CacheStage.request()
+        try await stage.process { $0.storeCachedResponse(try CacheStage.loaded("x"), for: request) }
+        let index = stage.folder.appendingPathComponent("index")
+        var octets = try Data(contentsOf: index)
+        // The version follows the magic number.
+        octets[8] -= 1
+        try octets.write(to: index)
+        try await stage.process { cache in
+            #expect(cache.currentDiskUsage == 0 && cache.content(request) == nil)
+            cache.storeCachedResponse(try CacheStage.loaded("y"), for: request)
+        }
+        #expect(stage.files.filter { $0.hasPrefix("segment-") }.count == 1)
+        #expect(stage.cache(memory: 0).content(request) == "y")
     }
 
     @Test("a removed folder is created again") func removedFolder() async throws {

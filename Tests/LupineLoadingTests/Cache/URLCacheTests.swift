@@ -132,7 +132,7 @@ struct URLCacheTests {
             #expect((shared.largestEntry >= entry.size) == isKept)
         }
         let octets = try #require(
-            CacheEntryFormat.octets(of: entry, digest: CacheEntryFormat.digest(of: "http://h/a")))
+            CacheEntryFormat.octets(of: entry, address: "http://h/a"))
         for (isOver, isKept) in [(0, true), (1, false)] {
             await stage.process(memory: 0, disk: octets.count - isOver) { full in
                 full.storeCachedResponse(response, for: request)
