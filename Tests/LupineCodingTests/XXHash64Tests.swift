@@ -5,6 +5,8 @@ import Testing
 
 /// Tests of the hash that the cache uses as a checksum.
 struct XXHash64Tests {
+    private static func hash(_ octets: [UInt8]) -> UInt64 { XXHash64.hash(of: octets.span) }
+
     @Test(
         "known hashes",
         arguments: [
@@ -12,7 +14,7 @@ struct XXHash64Tests {
             ("Nobody inspects the spammish repetition", 0xFBCE_A83C_8A37_8BF1),
         ] as [(String, UInt64)])
     func knownHashes(_ text: String, _ hash: UInt64) {
-        #expect(XXHash64.hash(of: Array(text.utf8).span) == hash)
+        #expect(Self.hash(Array(text.utf8)) == hash)
     }
 
     @Test("a change of one bit, of the length or of the order changes the hash")
@@ -20,19 +22,19 @@ struct XXHash64Tests {
         // The lengths differ in the number of stripes, of whole words and of single octets.
         for length in [1, 3, 4, 7, 8, 12, 31, 32, 33, 63, 64, 100] {
             let octets = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }
-            var hashes: Set<UInt64> = [XXHash64.hash(of: octets.span)]
+            var hashes: Set<UInt64> = [Self.hash(octets)]
             for index in octets.indices {
                 for bit in 0..<8 {
                     var changed = octets
                     changed[index] ^= 1 << bit
-                    hashes.insert(XXHash64.hash(of: changed.span))
+                    hashes.insert(Self.hash(changed))
                 }
             }
-            hashes.insert(XXHash64.hash(of: (octets + [0]).span))
-            hashes.insert(XXHash64.hash(of: octets.dropLast().span))
+            hashes.insert(Self.hash(octets + [0]))
+            hashes.insert(Self.hash(octets.dropLast()))
             #expect(hashes.count == length * 8 + 3, "\(length)")
         }
         let words = (0..<64).map { UInt8($0) }
-        #expect(XXHash64.hash(of: words.span) != XXHash64.hash(of: (words[32...] + words[..<32]).span))
+        #expect(Self.hash(words) != Self.hash(Array(words[32...] + words[..<32])))
     }
 }

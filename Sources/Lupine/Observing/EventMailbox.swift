@@ -132,10 +132,12 @@ final class EventMailbox: Sendable {
             assertNoLockIsHeld()
             switch consume entry {
             case .event(let event, let route):
-                for listener in route.listeners { listener.receive(event, reusing: &userInfo) }
+                let listeners = route.listeners.span
+                for index in listeners.indices { listeners[index].receive(event, reusing: &userInfo) }
             case .notifications(let notifications, let request, let route):
-                for listener in route.listeners {
-                    listener.receive(notifications, about: request, reusing: &userInfo)
+                let listeners = route.listeners.span
+                for index in listeners.indices {
+                    listeners[index].receive(notifications, about: request, reusing: &userInfo)
                 }
             }
         }

@@ -251,14 +251,15 @@ package enum CacheEntryFormat {
         return Head(storedTime: storedTime, metadataLength: metadataLength, contentLength: contentLength)
     }
 
-    /// Returns the entry in these octets; nil if they are damaged or are stored under another address.
-    package static func entry(_ octets: [UInt8], address: String) -> CacheEntry? {
-        try? readEntry(octets, address: address)
+    /// Returns the entry in these octets; nil if they are damaged or are stored under another address. `url` is a URL that the
+    /// response is likely to have, which is then not parsed again.
+    package static func entry(_ octets: [UInt8], address: String, url: URL? = nil) -> CacheEntry? {
+        try? readEntry(octets, address: address, url: url)
     }
 
     /// Returns the entry in these octets; throws if they are damaged or are stored under another address.
     private static func readEntry(
-        _ octets: [UInt8], address: String
+        _ octets: [UInt8], address: String, url: URL?
     ) throws(OctetReader.Damage) -> CacheEntry {
         let head = try readHead(octets)
         // Always true after the head was read; without it the subtraction could be negative.
@@ -272,7 +273,7 @@ package enum CacheEntryFormat {
         guard try reader.text().hasSameOctets(as: address) else { throw OctetReader.Damage() }
         let requestTime = Date(timeIntervalSinceReferenceDate: try reader.double())
         let responseTime = Date(timeIntervalSinceReferenceDate: try reader.double())
-        let response = try readResponse(&reader)
+        let response = try readResponse(&reader, likely: url)
         let vary = try readVary(&reader)
         let provenance = try readProvenance(&reader)
         var userInfo: [AnyHashable: Any]?
@@ -364,14 +365,25 @@ package enum CacheEntryFormat {
         return status
     }
 
-    /// Reads a response without its content.
-    private static func readResponse(_ reader: inout OctetReader) throws(OctetReader.Damage) -> URLResponse {
-        guard let kind = ResponseKind(rawValue: try reader.octet()) else { throw OctetReader.Damage() }
+    /// Reads a URL. `likely` is a URL that it probably is.
+    private static func readURL(
+        _ reader: inout OctetReader, likely: URL?
+    ) throws(OctetReader.Damage) -> URL {
         let text = try reader.text()
+        let isLikely = likely.map { $0.baseURL == nil && $0.absoluteString.hasSameOctets(as: text) } ?? false
         // Rejects user information, which is never written.
-        guard let url = URL(string: text), url.splitAtUserInfo.address == text else {
+        guard let url = isLikely ? likely : URL(string: text), url.splitAtUserInfo.address == text else {
             throw OctetReader.Damage()
         }
+        return url
+    }
+
+    /// Reads a response without its content. `url` is a URL that it probably has.
+    private static func readResponse(
+        _ reader: inout OctetReader, likely url: URL?
+    ) throws(OctetReader.Damage) -> URLResponse {
+        guard let kind = ResponseKind(rawValue: try reader.octet()) else { throw OctetReader.Damage() }
+        let url = try readURL(&reader, likely: url)
         switch kind {
         case .other:
             let mimeType = try reader.optionalText()

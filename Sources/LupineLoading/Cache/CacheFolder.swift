@@ -105,15 +105,15 @@ final class CacheFolder: Sendable {
 
     // MARK: reading
 
-    /// Reads the entry at a location.
-    func read(_ location: EntryLocation, key: CacheKey) -> ReadResult {
+    /// Reads the entry at a location. `url` is the URL of the request, if there is one.
+    func read(_ location: EntryLocation, key: CacheKey, url: URL?) -> ReadResult {
         guard let octets = octets(at: location) else { return .missing }
-        return Self.entry(octets, key: key).map { .entry($0) } ?? .damaged
+        return Self.entry(octets, key: key, url: url).map { .entry($0) } ?? .damaged
     }
 
     /// Returns the entry in these octets, if it is undamaged and belongs to this key.
-    static func entry(_ octets: [UInt8], key: CacheKey) -> CacheEntry? {
-        guard let entry = CacheEntryFormat.entry(octets, address: key.address),
+    static func entry(_ octets: [UInt8], key: CacheKey, url: URL? = nil) -> CacheEntry? {
+        guard let entry = CacheEntryFormat.entry(octets, address: key.address, url: url),
             entry.provenance.partition == key.partition
         else { return nil }
         return entry

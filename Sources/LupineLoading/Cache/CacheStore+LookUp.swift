@@ -95,7 +95,7 @@ extension CacheStore {
         // Reads the key of the hash only if concealed values must be compared.
         let hash = record.terms.vary.isConcealed ? folderHash : nil
         guard record.terms.mayAnswer(request, of: requester, hash: hash),
-            let storedEntry = read(record, key),
+            let storedEntry = read(record, key, request.url),
             storedEntry.answers(request, of: requester, hash: hash)
         else { return nil }
         let entry = storedEntry.revealed(by: request, of: requester)
@@ -114,11 +114,11 @@ extension CacheStore {
     }
 
     /// Reads an entry from its segment, which counts as a use. Reads it again if the storage queue has moved it meanwhile.
-    /// Returns nil, and removes the entry from the index, if it is missing or damaged.
-    private func read(_ record: CacheIndex.Record, _ key: CacheKey) -> CacheEntry? {
+    /// Returns nil, and removes the entry from the index, if it is missing or damaged. `url` is the URL of the request.
+    private func read(_ record: CacheIndex.Record, _ key: CacheKey, _ url: URL? = nil) -> CacheEntry? {
         var record = record
         while true {
-            let result = folder.read(record.location, key: key)
+            let result = folder.read(record.location, key: key, url: url)
             let (movedRecord, batchStart) = state.withLock { state -> (CacheIndex.Record?, BatchStart?) in
                 // `current` is the record after the read. An entry that was removed during the read is still returned, as if it
                 // had been read earlier.
