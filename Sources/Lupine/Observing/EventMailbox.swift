@@ -132,12 +132,12 @@ final class EventMailbox: Sendable {
             assertNoLockIsHeld()
             switch consume entry {
             case .event(let event, let route):
-                let listeners = route.listeners.span
-                for index in listeners.indices { listeners[index].receive(event, reusing: &userInfo) }
+                for index in route.listeners.indices {
+                    route.listeners[index].receive(event, reusing: &userInfo)
+                }
             case .notifications(let notifications, let request, let route):
-                let listeners = route.listeners.span
-                for index in listeners.indices {
-                    listeners[index].receive(notifications, about: request, reusing: &userInfo)
+                for index in route.listeners.indices {
+                    route.listeners[index].receive(notifications, about: request, reusing: &userInfo)
                 }
             }
         }
