@@ -105,7 +105,8 @@ struct CacheEntryFormatTests {
                 (read.response.response as? HTTPURLResponse)?.fields
                     == (response as? HTTPURLResponse)?.fields,
                 "\(summary)")
-            #expect(read.response == entry.response && read.vary == entry.vary, "\(summary)")
+            #expect(read.response == entry.response, "\(summary)")
+            #expect(read.vary == CacheTerms(entry)?.vary, "\(summary)")
             #expect(read.requestTime == entry.requestTime && read.responseTime == entry.responseTime)
             #expect(read.storedTime == entry.storedTime && read.size == entry.size)
             #expect(CacheEntryFormat.octets(of: read, address: Self.address) == octets, "\(summary)")
