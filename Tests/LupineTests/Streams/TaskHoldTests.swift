@@ -31,7 +31,8 @@ struct TaskHoldTests {
             let earlier = row.held.flatMap { hold.decide(isFull: true, $0) }
             #expect((earlier != nil) == (row.held != nil))
             let decision = hold.decide(isFull: row.isFull, row.source)
-            #expect(decision?.task === row.decision?.task && decision?.isHeld == row.decision?.isHeld, "\(index)")
+            #expect(decision?.task === row.decision?.task, "\(index)")
+            #expect(decision?.isHeld == row.decision?.isHeld, "\(index)")
             // Only a decision takes a number.
             #expect(decision?.number ?? 0 == (decision == nil ? 0 : (earlier?.number ?? 0) + 1), "\(index)")
         }
