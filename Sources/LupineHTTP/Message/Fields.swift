@@ -256,11 +256,25 @@ public struct Fields: Sendable {
         }
     }
 
-    /// Removes all fields of these names, in one pass.
-    package mutating func remove(_ names: Set<FieldName>) {
+    /// Removes all fields whose names `other` has, and appends the fields of `other`.
+    package mutating func replace(by other: Fields) {
+        // A set, because a peer may send a thousand names with a long common prefix, which are slow to compare with each other.
+        var names = Set<FieldName>(minimumCapacity: other.count)
+        for index in 0..<other.count { names.insert(other.fieldName(at: index)) }
         self = newList { index, list in
-            if !names.contains(fieldName(at: index)) { list.appendLine(of: self, at: index) }
+            // Most names are not in `other`, which the filter of their tags shows without a look-up.
+            let mayBeReplaced = other.tagFilter.contains(entries[index].tag.filter)
+            if !mayBeReplaced || !names.contains(fieldName(at: index)) {
+                list.appendLine(of: self, at: index)
+            }
         }
+        append(contentsOf: other)
+    }
+
+    /// Appends the field at a position of another list.
+    package mutating func append(fieldOf other: Fields, at index: Int) {
+        convertToWireForm()
+        appendLine(of: other, at: index)
     }
 
     /// Appends all fields of another list.

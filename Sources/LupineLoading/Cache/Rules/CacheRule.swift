@@ -122,12 +122,10 @@ enum CacheRule {
     /// same name. Fields that concern the connection, or that describe the content, are not replaced, because a 304 has no
     /// content.
     static func refreshed(_ stored: Fields, by update: Fields) -> Fields {
-        var excluded = neverRefreshed
-        for name in connectionOptions(of: update) {
-            if let name = try? FieldName(name) { excluded.insert(name) }
-        }
+        let options = Set(connectionOptions(of: update).compactMap { try? FieldName($0) })
         // A tag that differs only in its strength must not replace the tag that came with the stored content.
-        if let tag = stored[.eTag], let new = update[.eTag], isSameTag(tag, new) { excluded.insert(.eTag) }
+        let keepsTag =
+            if let tag = stored[.eTag], let new = update[.eTag] { isSameTag(tag, new) } else { false }
         // The parser's limit, which the fields of several 304s could exceed together.
         let mayExceedLimit = stored.count + update.count > maxFieldCount
         // A set, because a server may send a thousand names with a long common prefix, which are slow to compare with each other.
@@ -135,21 +133,19 @@ enum CacheRule {
         if mayExceedLimit {
             for index in 0..<stored.count { storedNames.insert(stored.fieldName(at: index)) }
         }
-        var replaced: Set<FieldName> = []
         var added = Fields()
         for index in 0..<update.count {
             let name = update.fieldName(at: index)
-            if excluded.contains(name) { continue }
+            if neverRefreshed.contains(name) || options.contains(name) || keepsTag && name == .eTag {
+                continue
+            }
             if mayExceedLimit, stored.count + added.count >= maxFieldCount, !storedNames.contains(name) {
                 continue
             }
-            replaced.insert(name)
-            // Cannot fail, because the field was valid in the 304.
-            try? added.append(name, update.value(at: index))
+            added.append(fieldOf: update, at: index)
         }
         var fields = stored
-        fields.remove(replaced)
-        fields.append(contentsOf: added)
+        fields.replace(by: added)
         return fields
     }
 
