@@ -34,14 +34,11 @@ final class AwaitedResponse<Response: Sendable>: Sendable {
     }
 
     /// The response. Traps if none has been stored yet.
-    var storedResponse: Response { read { $0 } }
-
-    /// Returns a part of the response, without copying the others. Traps if none has been stored yet.
-    func read<Part>(_ part: (Response) -> Part) -> Part {
-        guard arrival.hasArrived, let part = unsafe content.map(part) else {
+    var storedResponse: Response {
+        guard arrival.hasArrived, let response = unsafe content else {
             preconditionFailure("a response is read before it has arrived")
         }
-        return part
+        return response
     }
 }
 

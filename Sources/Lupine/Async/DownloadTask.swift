@@ -39,7 +39,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
     public nonisolated(nonsending) var result: Result<Value, AFError> {
         get async {
             await awaitedResponse.wait(cancelling: shouldAutomaticallyCancel ? request : nil)
-            return awaitedResponse.read { $0.result }
+            return awaitedResponse.storedResponse.result
         }
     }
 
@@ -47,7 +47,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
     public nonisolated(nonsending) var value: Value {
         get async throws {
             await awaitedResponse.wait(cancelling: shouldAutomaticallyCancel ? request : nil)
-            return try awaitedResponse.read { $0.result }.get()
+            return try awaitedResponse.storedResponse.result.get()
         }
     }
 
