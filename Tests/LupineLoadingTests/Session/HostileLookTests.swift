@@ -201,7 +201,7 @@ struct HostileLookTests {
 
     // MARK: releases
 
-    @Test("[O-6] a response that waits to be written retains only the head of its request")
+    @Test("[O-6] a response that waits to be written does not retain its request")
     func waitingWrite() async throws {
         let stage = CacheStage()
         let cache = stage.cache()
