@@ -4,132 +4,6 @@ internal import Foundation
 internal import LupineTLS
 internal import LupineTransport
 
-/// What the hops of a load are made from. A redirect, an answered challenge and a repetition change it between two hops; nothing
-/// else does.
-struct HopBasis: Sendable {
-    /// The request as the program or a redirect specifies it, without the fields that the driver adds.
-    var request: URLRequest
-    /// The source of the body.
-    private(set) var body: TaskDefinition.Body
-    /// The redirects that were followed.
-    private(set) var redirects = FollowedRedirects()
-    /// The answers to challenges; nil until a challenge arrives, or the load may know an answer in advance.
-    var authentication: LoadAuthentication?
-    /// The body streams that have been sent in full or in part. The driver sends no stream twice.
-    fileprivate var sentStreams: Set<ObjectIdentifier> = []
-    /// Whether the next hop must not use the cache entry, because the 304 that should have confirmed the entry was about another
-    /// version of the resource.
-    private var ignoresCacheEntry = false
-    /// The last transfer that was reported to transfer observers, and the number of redirects before it; nil without observers.
-    private var lastTransfer: (id: TransferID, redirectCount: Int)?
-
-    /// Creates the basis of the first hop.
-    init(_ definition: TaskDefinition) {
-        request = definition.request
-        body = definition.body
-    }
-
-    /// Whether a body stream was sent before. The next hop then asks the program's stream for its status.
-    var hasSentStream: Bool { !sentStreams.isEmpty }
-
-    /// Follows a redirect.
-    mutating func follow(_ redirect: ApprovedRedirect) {
-        redirects.add(redirect)
-        ignoresCacheEntry = false
-        request = redirect.request
-        // The next hop sends the body of the new request instead of the task's file or data.
-        if !redirect.keepsBody { body = .request }
-    }
-
-    /// Changes the request for a repetition that a response has made necessary.
-    mutating func repeatRequest(_ repetition: ResponseEvaluation.Repetition) {
-        switch repetition {
-        case .unchanged: break
-        case .withoutCacheEntry: ignoresCacheEntry = true
-        case .ofWholeResource:
-            request.setValue(nil, forHTTPHeaderField: "Range")
-            request.setValue(nil, forHTTPHeaderField: "If-Range")
-        }
-    }
-
-    /// The reason if the request's body stream cannot be sent because it has been read before (U-10.7); otherwise nil.
-    fileprivate var reasonStreamCannotBeSent: String? {
-        guard case .request = body, case .stream(let stream) = request.contents.value.body,
-            sentStreams.contains(ObjectIdentifier(stream.value)), stream.value.streamStatus != .notOpen
-        else { return nil }
-        return "the body stream was sent already"
-    }
-
-    /// Whether the next hop may be answered by a cache entry.
-    fileprivate var mayUseCacheEntry: Bool { !ignoresCacheEntry }
-
-    /// Returns a new id for the hop that is being prepared, with the reason for the hop. Transfer observers receive both.
-    fileprivate func newTransfer(of taskIdentifier: Int?) -> TransferIdentity {
-        let cause: TransferCause =
-            switch lastTransfer {
-            case nil: .request
-            case let last? where last.redirectCount < redirects.count: .redirect(after: last.id)
-            case let last?: .repetition(after: last.id)
-            }
-        return TransferIdentity(cause, taskIdentifier: taskIdentifier)
-    }
-
-    /// Records the transfer as the last one that is reported to observers.
-    fileprivate mutating func record(_ transfer: TransferIdentity) {
-        lastTransfer = (transfer.id, redirects.count)
-    }
-}
-
-/// The settings of a load's hops that the task may change at any time.
-struct HopControls: Sendable {
-    /// Whether the task is suspended.
-    var isSuspended = false
-    /// The priority, 0...1, of the hops among those that wait for a connection.
-    var priority: Float
-    /// The event loop whose connections the hops prefer.
-    var preferredLoop: EventLoop?
-
-    /// Passes the changes since earlier controls to a hop.
-    ///
-    /// - Parameters:
-    ///   - load: The hop's load.
-    ///   - earlier: The controls that the load has.
-    ///   - latest: Returns the present controls. Called until the suspension has not changed meanwhile: other threads may change
-    ///     it, and pass it on, at the same time.
-    func pass(to load: (any HopLoad)?, since earlier: HopControls, latest: () -> HopControls) {
-        if priority != earlier.priority { load?.setPriority(priority) }
-        var (passed, wanted) = (earlier.isSuspended, isSuspended)
-        while wanted != passed {
-            load?.setSuspended(wanted)
-            passed = wanted
-            wanted = latest().isSuspended
-        }
-    }
-}
-
-/// A hop that is ready to start, with what its driver has to know when the response arrives.
-struct PreparedHop: Sendable {
-    /// Carries out the hop; nil once the hop has ended.
-    var load: (any HopLoad)?
-    /// Whether the hop uses the network, so that the driver handles its redirects, challenges and cookies.
-    var usesNetwork = true
-    /// The request with all fields that the driver has added.
-    let sentRequest: URLRequest
-    /// The request as the program sees it: `sentRequest` without answers to challenges and conditional fields of the cache.
-    let visibleRequest: URLRequest
-    /// The answer to the server's challenge that the hop sends: the value of `Authorization`. Nil if it sends none.
-    var authorization: String?
-    /// Whether the hop sends an answer to a challenge, of the server or of a proxy.
-    var hasSentAnswer = false
-    /// The judge decides whether the server of the hop's connection is trusted. Nil if storing cookies and responses does not
-    /// depend on the judge.
-    var judge: TrustJudge?
-    /// When the hop was created.
-    var fetchStart = Date.distantPast
-    /// How the hop uses the cache.
-    var cacheUse = CacheUse()
-}
-
 /// The preparation of one hop: completes the request, finds the answers to challenges, looks for a cached response, and creates
 /// the `HopLoad`.
 ///
@@ -420,9 +294,7 @@ struct HopPreparation: Sendable {
                     "the scheme \"\(scheme)\" is not supported: http, https, file and data are, and what the "
                     + "session's protocolClasses take")
         }
-        if case .stream(let stream) = request.contents.value.body {
-            basis.sentStreams.insert(ObjectIdentifier(stream.value))
-        }
+        basis.recordSending(of: request)
         // Only transfers over the network are reported to observers.
         if let transfer, new.load is NetworkLoad { basis.record(transfer) }
         if controls.isSuspended { new.load.setSuspended(true) }
