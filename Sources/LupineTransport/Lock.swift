@@ -10,14 +10,18 @@
     /// The variant for builds with ThreadSanitizer: a `pthread_mutex_t` at a fixed address. The rules of the other `Lock` apply.
     @safe @usableFromInline package final class Lock<Value: ~Copyable>: @unchecked Sendable {
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-        private var value: Value
-        // A value without size, such as `()`, would be at the end of the object. ThreadSanitizer would take accesses to it for
-        // accesses to the next object.
-        private let end: UInt8 = 0
+        private var content: Content
+
+        /// The value, and an octet that gives it an address of its own. Swift would place a value without size, such as `()`, at
+        /// the beginning of the object, and ThreadSanitizer would take accesses to it for accesses to the object's header.
+        private struct Content: ~Copyable {
+            var value: Value
+            let octet: UInt8 = 0
+        }
 
         /// Creates an unlocked lock that guards `value`.
         @usableFromInline package init(_ value: consuming sending Value) {
-            self.value = value
+            content = Content(value: value)
             unsafe mutex = .allocate(capacity: 1)
             unsafe mutex.initialize(to: pthread_mutex_t())
             unsafe pthread_mutex_init(mutex, nil)
@@ -38,7 +42,7 @@
                 HeldLocks.recordAcquisition()
                 defer { HeldLocks.recordRelease() }
             #endif
-            return try body(&value)
+            return try body(&content.value)
         }
 
         /// Takes and releases the lock, which shows ThreadSanitizer that the last holder's actions happen before the caller's
