@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import LupineTransport
 
 /// What the hops of a load are made from. A redirect, an answered challenge and a repetition change it between two hops; nothing
 /// else does.
