@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The 64-bit hash XXH64 with the seed 0, as the xxHash specification defines it. It detects accidental changes, several times faster
-/// than a CRC, but an attacker can recompute it.
+/// The 64-bit hash XXH64 of the xxHash specification, with the seed 0. It detects accidental changes, several times faster than a
+/// CRC, but an attacker can recompute it.
 package enum XXHash64 {
     private static let primes: (UInt64, UInt64, UInt64, UInt64, UInt64) = (
         0x9E37_79B1_85EB_CA87, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9, 0x85EB_CA77_C2B2_AE63,

@@ -11,7 +11,13 @@ struct XXHash64Tests {
         "known hashes",
         arguments: [
             ("", 0xEF46_DB37_51D8_E999), ("a", 0xD24E_C4F1_A98C_6E5B), ("abc", 0x44BC_2CF5_AD77_0999),
+            ("01234567", 0xE4BA_22A4_9AD8_9D3F), ("12345678901234567890", 0xEBAB_9F9F_8B4A_E622),
+            ("I want an unsigned 64-bit seed!", 0xD4CB_0A70_A2B8_C7C1),
             ("Nobody inspects the spammish repetition", 0xFBCE_A83C_8A37_8BF1),
+            (
+                "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                    + "0123456789abcdefghijklmnopqrstuvwxyz", 0xD456_28A4_9882_41CD
+            ),
         ] as [(String, UInt64)])
     func knownHashes(_ text: String, _ hash: UInt64) {
         #expect(Self.hash(Array(text.utf8)) == hash)

@@ -7,6 +7,7 @@ import FuzzKit
 import LupineLoading
 
 private let address = "http://h/a"
+private let hash = KeyedHash(key: [1])
 private let time = Date(timeIntervalSinceReferenceDate: 1)
 
 /// The input is a choice, the length of the content, and the metadata of the entry with the content after it.
@@ -24,7 +25,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let entry = CacheEntryFormat.entry(file, address: address) else { return 0 }
     require(!isSealed || Array(entry.response.data) == content, "another content")
     require(entry.size >= entry.response.data.count, "smaller than its content")
-    guard let written = CacheEntryFormat.octets(of: entry, address: address, conceal: { $0 }) else {
+    guard let written = CacheEntryFormat.octets(of: entry, address: address, hash: hash) else {
         require(false, "read, and cannot be written")
         return 0
     }
@@ -33,7 +34,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         return 0
     }
     require(
-        CacheEntryFormat.octets(of: again, address: address, conceal: { $0 }) == written,
+        CacheEntryFormat.octets(of: again, address: address, hash: hash) == written,
         "not the same when it is written again")
     require(again.response.response == entry.response.response, "another response")
     return 0

@@ -292,8 +292,8 @@ public struct Fields: Sendable {
         return list.octets[...]
     }
 
-    /// The part of `octets` that consists of the lines in wire form, one after the other, as in nearly all heads that are received;
-    /// nil if there is none.
+    /// The part of `octets` that consists of the lines in wire form, one after the other, as in nearly all received heads; nil if
+    /// there is none.
     private var rangeOfLines: Range<Int>? {
         let (table, octets) = (entries.span, octets.span)
         guard !table.isEmpty else { return 0..<0 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 extension Fields {
-    /// Creates the list of the fields in these lines, which have the form of `lines` and are not trusted. Returns nil if an octet of
-    /// them does not belong to a valid line.
+    /// Creates the list of the fields in these lines, which have the form of `lines` and are not trusted. Returns nil if an octet
+    /// does not belong to a valid line.
     package init?(lines: ArraySlice<UInt8>) {
         var limits = ParserLimits()
         (limits.headBytes, limits.fieldCount, limits.lineBytes) = (.max, .max, .max)

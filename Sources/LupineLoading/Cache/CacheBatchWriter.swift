@@ -76,6 +76,7 @@ struct CacheBatchWriter {
     private func writeAndRecord(_ batch: CacheStore.Batch, _ capacity: Int) {
         if folder.lacksIndex { repairIndex() }
         let records = append(batch, capacity)
+        store.terms.withLock { $0.endBatch() }
         let isLogged = folder.log(logChanges(of: batch, records))
         // If the log was not written, the index must not refer to the entries either.
         record(batch, isLogged ? records : [CacheIndex.Record?](repeating: nil, count: records.count))
@@ -148,8 +149,10 @@ struct CacheBatchWriter {
         for (changeIndex, (key, change)) in batch.changes.enumerated() {
             guard case .write(let entry, let limits) = change.action else { continue }
             let start = drafts.octets.count
+            // The first access may read the key from a file.
+            let hash = entry.vary.mustBeConcealed ? store.folderHash : nil
             // Nil, or false below, if the entry may not be written.
-            guard let terms = store.terms.withLock({ $0.terms(of: entry, conceal: store.conceal) }),
+            guard let terms = store.terms.withLock({ $0.terms(of: entry, hash: hash) }),
                 CacheEntryFormat.write(
                     entry, terms: terms, address: key.address, to: &drafts.octets)
             else { continue }

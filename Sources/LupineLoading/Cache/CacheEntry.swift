@@ -28,8 +28,8 @@ package final class CacheEntry: Sendable {
     /// The part of the response's `userInfo` that can be written to disk. Copied when the entry is created, because the program
     /// may change its objects later.
     let writtenInfo: StorableValue?
-    /// The entry's cost in memory, in bytes: its content and the text of its head. Computed once, because the response may be of
-    /// a program's subclass, which must not be called under the store's lock and may return other values later.
+    /// The entry's cost in memory, in bytes: its content, and the text of its head and of its `vary`. Computed once, because the
+    /// response may be of a program's subclass, which must not be called under the store's lock and may return other values later.
     package let size: Int
     /// What `freshness` has computed.
     private let computedFreshness = Lock<Freshness?>(nil)
@@ -102,7 +102,7 @@ package final class CacheEntry: Sendable {
         self.vary = vary
         self.provenance = provenance
         self.writtenInfo = writtenInfo
-        size = Self.size(of: response, http)
+        size = Self.size(of: response, http) + vary.size
     }
 
     /// Returns the entry for memory, of one that was read from the disk and answers `request`: the values of its `vary` are not

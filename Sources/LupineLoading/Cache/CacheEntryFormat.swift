@@ -7,11 +7,11 @@ internal import LupineTLS
 
 /// The format of a stored response, an entry, in a segment file of the cache's folder.
 ///
-/// An entry consists of a head of fixed length, metadata, and content. The head has a magic number, the version, a checksum of all
-/// octets after it, the stored time and the lengths. The metadata has the address under which the entry is stored, and describes the
-/// response and the request on which it depends. Entries whose octets were truncated, extended or changed are rejected (U-12.16),
-/// except with a probability of 2⁻⁶⁴. The checksum is not a signature: it detects accidents, but anyone who can write to the cache's folder can
-/// forge responses.
+/// An entry consists of a head of fixed length, metadata, and content. The head has a magic number, the version, a checksum of
+/// all octets after it, the stored time and the lengths. The metadata has the address under which the entry is stored, and
+/// describes the response and the request on which it depends. Entries whose octets were truncated, extended or changed are
+/// rejected (U-12.16), except with a probability of 2⁻⁶⁴. The checksum is not a signature: it detects accidents, but anyone who
+/// can write to the cache's folder can forge responses.
 package enum CacheEntryFormat {
     /// The parsed head of an entry.
     private struct Head: Sendable {
@@ -33,8 +33,8 @@ package enum CacheEntryFormat {
     private static let coveredStart = 8 + 4 + 8
     /// The length of the head in octets. After the checksum it has the stored time and the two lengths.
     static let headLength = coveredStart + 8 + 8 + 8
-    /// A typical number of octets of an entry that `CacheEntry.size` does not count: the head, and the times and lengths in the
-    /// metadata.
+    /// A typical number of octets of an entry that `CacheEntry.size` does not count: the head, the address, and the times,
+    /// lengths and provenance in the metadata.
     static let typicalOverhead = 512
 
     /// How a field's value is stored; the raw values are those in the files.
@@ -70,12 +70,10 @@ package enum CacheEntryFormat {
 
     // MARK: writing
 
-    /// Returns the octets of an entry that is stored under this address. Returns nil for an entry that may not be written, and for a
-    /// response of a program's class. `conceal` returns the hash of a secret, with the key of the folder.
-    package static func octets(
-        of entry: CacheEntry, address: String, conceal: (String) -> String
-    ) -> [UInt8]? {
-        guard let terms = CacheTerms(entry, conceal: conceal) else { return nil }
+    /// Returns the octets of an entry that is stored under this address. Returns nil for an entry that may not be written, and
+    /// for a response of a program's class. `hash` is the hash of the folder.
+    package static func octets(of entry: CacheEntry, address: String, hash: KeyedHash) -> [UInt8]? {
+        guard let terms = CacheTerms(entry, hash: hash) else { return nil }
         var writer = OctetWriter(capacity: entry.size + typicalOverhead)
         return write(entry, terms: terms, address: address, to: &writer) ? writer.octets : nil
     }
@@ -99,9 +97,10 @@ package enum CacheEntryFormat {
         }
     }
 
-    /// Writes the part of the request on which the response depends, which must be concealed. The fields are sorted, so that equal
-    /// keys have equal octets.
-    static func write(_ vary: VaryKey, to writer: inout OctetWriter) {
+    /// Writes the part of the request on which the response depends. The fields are sorted, so that equal keys have equal octets.
+    /// Returns false, and writes nothing, for a key that must be concealed first.
+    static func write(_ vary: VaryKey, to writer: inout OctetWriter) -> Bool {
+        if vary.mustBeConcealed { return false }
         writer.write(vary.audience != nil)
         if let audience = vary.audience {
             writer.write(audience.fieldsDigest)
@@ -121,6 +120,7 @@ package enum CacheEntryFormat {
                 writer.write(hash)
             }
         }
+        return true
     }
 
     /// Writes a provenance. Returns false if it may not be written, or exceeds the limits of the reader.

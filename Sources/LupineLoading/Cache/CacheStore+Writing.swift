@@ -34,9 +34,6 @@ extension CacheStore {
         return hash
     }
 
-    /// Returns the keyed hash of a secret for the folder.
-    func conceal(_ secret: String) -> String { folderHash.hexDigits(of: secret) }
-
     /// Schedules a batch that starts at this time; does nothing for nil. Any thread.
     func schedule(_ start: BatchStart?) {
         switch start {

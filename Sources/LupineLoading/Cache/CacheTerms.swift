@@ -13,13 +13,14 @@ final class CacheTerms: Sendable {
     /// The encoded terms, as `CacheEntryFormat` writes them.
     let octets: [UInt8]
 
-    /// Creates the terms of an entry. Returns nil for an entry that may not be written. `conceal` returns the hash of a secret,
-    /// with the key of the folder.
-    init?(_ entry: CacheEntry, conceal: (String) -> String) {
-        vary = entry.vary.concealed(by: conceal)
+    /// Creates the terms of an entry. Returns nil for an entry that may not be written. `hash` is the hash of the folder; needed
+    /// only if the entry must be concealed.
+    init?(_ entry: CacheEntry, hash: KeyedHash?) {
         var writer = OctetWriter()
-        CacheEntryFormat.write(vary, to: &writer)
-        guard CacheEntryFormat.write(entry.provenance, to: &writer) else { return nil }
+        guard let vary = entry.vary.concealed(by: hash), CacheEntryFormat.write(vary, to: &writer),
+            CacheEntryFormat.write(entry.provenance, to: &writer)
+        else { return nil }
+        self.vary = vary
         provenance = entry.provenance
         octets = writer.octets
     }
@@ -38,8 +39,8 @@ final class CacheTerms: Sendable {
     /// - Parameters:
     ///   - request: The request with all its fields merged.
     ///   - requester: The task that looks up the cache.
-    ///   - hash: The hash of the folder; nil if its key was not read yet. With nil, concealed terms count as matching, because they
-    ///     cannot be compared.
+    ///   - hash: The hash of the folder; nil if its key was not read yet. With nil, concealed terms count as matching, because
+    ///     they cannot be compared.
     func mayAnswer(_ request: URLRequest, of requester: CacheRequester, hash: KeyedHash?) -> Bool {
         guard CacheAdmission.admits(requester, to: provenance) else { return false }
         if hash == nil, vary.isConcealed { return true }
@@ -65,12 +66,12 @@ struct CacheTermsPool: Sendable {
     }
 
     /// Returns the terms of an entry, which are often those of the previous entry; nil for an entry that may not be written.
-    /// `conceal` returns the hash of a secret, with the key of the folder.
-    mutating func terms(of entry: CacheEntry, conceal: (String) -> String) -> CacheTerms? {
+    /// `hash` is the hash of the folder; needed only if the entry must be concealed.
+    mutating func terms(of entry: CacheEntry, hash: KeyedHash?) -> CacheTerms? {
         if let latest, latest.terms.provenance == entry.provenance, latest.vary == entry.vary {
             return latest.terms
         }
-        guard let terms = CacheTerms(entry, conceal: conceal) else { return nil }
+        guard let terms = CacheTerms(entry, hash: hash) else { return nil }
         if let known = shared[terms.octets] {
             latest = (entry.vary, known)
             return known
@@ -79,6 +80,9 @@ struct CacheTermsPool: Sendable {
         insert(terms)
         return terms
     }
+
+    /// Releases what belongs to the latest entry, which may be secret.
+    mutating func endBatch() { latest = nil }
 
     private mutating func insert(_ terms: CacheTerms) {
         if shared.count >= Self.maxCount { shared = [:] }

@@ -5,7 +5,7 @@ internal import LupineTLS
 /// Computes the HMAC-SHA-256 (RFC 2104) that a cache stores in place of a secret, such as a credential in a request.
 ///
 /// An attacker who reads a cache's folder sees whether two entries have the same secret, but without the key cannot test guesses.
-struct KeyedHash: Sendable {
+package struct KeyedHash: Sendable {
     /// The length of a block of SHA-256 in bytes. The key is padded with zeros to this length.
     private static let blockSize = 64
 
@@ -15,7 +15,7 @@ struct KeyedHash: Sendable {
     private let outerKey: [UInt8]
 
     /// Creates the hash with this key.
-    init(key: [UInt8]) {
+    package init(key: [UInt8]) {
         var block = key.count > Self.blockSize ? SHA256Digest.of(key).bytes : key
         block += [UInt8](repeating: 0, count: Self.blockSize - block.count)
         innerKey = block.map { $0 ^ 0x36 }

@@ -90,7 +90,13 @@ package final class AlarmClock: Sendable {
             return (dueAlarms, state.alarms.next)
         }
         if let nextDeadline { setTimer(at: nextDeadline) }
-        for alarm in dueAlarms { alarm.run() }
+        Self.run(consume dueAlarms)
+    }
+
+    /// Runs alarms in their order. Each is released when it has run, with what it has captured.
+    private static func run(_ alarms: consuming [Alarm]) {
+        alarms.reverse()
+        while let alarm = alarms.popLast() { alarm.run() }
     }
 
     /// Removes and returns the alarms that are due.
@@ -137,7 +143,7 @@ package final class AlarmClock: Sendable {
                 return (dueAlarms, nextDeadline, true)
             }
             if let nextDeadline { setTimer(at: nextDeadline) }
-            for alarm in dueAlarms { alarm.run() }
+            Self.run(consume dueAlarms)
             if mustEnd { return }
         }
     }

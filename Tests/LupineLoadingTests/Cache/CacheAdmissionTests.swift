@@ -376,7 +376,7 @@ import Testing
             #expect(entry.answers(asked, of: .standard) == (row.isPublic && row.isSame), "\(row.summary)")
             // The same holds for the entry on disk, which contains no secret, and for one that was read from there.
             let hash = KeyedHash(key: [1])
-            let concealed = entry.vary.concealed(by: hash.hexDigits)
+            let concealed = try #require(entry.vary.concealed(by: hash))
             for secret in row.stored.values {
                 #expect(concealed.audience?.user.text?.contains(secret) != true)
                 #expect(concealed.values.values.allSatisfy { $0.text?.contains(secret) != true })

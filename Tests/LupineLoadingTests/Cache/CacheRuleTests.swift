@@ -148,11 +148,15 @@ struct CacheRuleTests {
             ("content-length", "0"), ("Content-Encoding", "br"), ("Connection", "close, Hop"), ("Hop", "1"),
             ("X", "4"), ("X", "5"), ("Date", "now"), ("etag", "b"),
         ] { try update.append(FieldName(name), value) }
+        // The octets of a value are kept, also those that are not UTF-8.
+        try update.append(FieldName("Z"), [0xE9, 0x21].span)
         let fields = CacheRule.refreshed(stored, by: update)
+        #expect(fields.withFirstValue(of: try FieldName("Z")) { $0.count == 2 && $0[0] == 0xE9 } == true)
         let lines = (0..<fields.count).map { fields.name(at: $0) + ": " + fields.value(at: $0) }
         #expect(
             lines == [
                 "Content-Length: 5", "Content-Encoding: gzip", "Y: 3", "X: 4", "X: 5", "Date: now", "etag: b",
+                "Z: é!",
             ])
     }
 
@@ -203,7 +207,9 @@ struct CacheRuleTests {
         #expect(VaryKey(values: key.values, audience: key.audience) == key)
         // A key on disk answers the same requests, and has no secret.
         let hash = KeyedHash(key: [1, 2, 3])
-        let concealed = key.concealed(by: hash.hexDigits)
+        let concealed = try #require(key.concealed(by: hash))
+        #expect(key.mustBeConcealed == concealed.isConcealed && !concealed.mustBeConcealed)
+        #expect((key.concealed(by: nil) == nil) == key.mustBeConcealed)
         let secrets = key.values.filter { $0.value != .absent && !$0.key.hasPrefix("accept") }
         for (name, value) in secrets {
             #expect(concealed.values[name] == value.text.map { .concealed(hash.hexDigits(of: $0)) })

@@ -170,12 +170,12 @@ extension CacheEntry {
 
 extension CacheTerms {
     /// The terms in a folder whose key the test does not need to know.
-    convenience init?(_ entry: CacheEntry) { self.init(entry, conceal: KeyedHash(key: [0]).hexDigits) }
+    convenience init?(_ entry: CacheEntry) { self.init(entry, hash: KeyedHash(key: [0])) }
 }
 
 extension CacheEntryFormat {
     /// The octets in a folder whose key the test does not need to know.
     static func octets(of entry: CacheEntry, address: String) -> [UInt8]? {
-        octets(of: entry, address: address, conceal: KeyedHash(key: [0]).hexDigits)
+        octets(of: entry, address: address, hash: KeyedHash(key: [0]))
     }
 }

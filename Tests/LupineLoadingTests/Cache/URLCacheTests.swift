@@ -117,6 +117,19 @@ struct URLCacheTests {
         #expect(stage.entries.isEmpty && cache.content(request) == "m")
     }
 
+    @Test("the fields on which a response depends count as its size")
+    func sizeOfFields() throws {
+        let cache = stage.cache(disk: 0)
+        let response = try CacheStage.loaded("x")
+        cache.storeCachedResponse(response, for: try CacheStage.request())
+        let size = cache.currentMemoryUsage
+        let token = String(repeating: "t", count: 1_000)
+        for (name, added) in [("Authorization", 1_000), ("Cookie", "cookie:".count + 1_000), ("X", 0)] {
+            cache.storeCachedResponse(response, for: try CacheStage.request("http://h/a", [name: token]))
+            #expect(cache.currentMemoryUsage == size + added, "\(name)")
+        }
+    }
+
     @Test("[U-12.3] the program's responses may fill a tier, a load's a twentieth of it")
     func sizes() async throws {
         let request = try CacheStage.request()

@@ -56,6 +56,11 @@ package struct VaryKey: Hashable, Sendable {
             }
         }
 
+        /// Returns the value for the disk.
+        func concealed(by hash: KeyedHash) -> Value {
+            if case .plain(let text) = self { .concealed(hash.hexDigits(of: text)) } else { self }
+        }
+
         var isConcealed: Bool { if case .concealed = self { true } else { false } }
 
         /// Consistent with `==`.
@@ -132,8 +137,8 @@ package struct VaryKey: Hashable, Sendable {
     static func isUnknown(_ name: String) -> Bool { name == "*" || name.hasPrefix("proxy-") }
 
     /// Whether another request has the same values. Returns false if the response depends on more than fields, or if the users of
-    /// the stored response were identified by other fields than `identifying`. `hash` is the hash that has concealed values of the
-    /// key; with nil, a concealed value matches none.
+    /// the stored response were identified by other fields than `identifying`. `hash` is the hash of concealed values; with nil,
+    /// a concealed value matches none.
     func matches(
         _ request: URLRequest, identifying: IdentifyingFields = .defaultFields, hash: KeyedHash? = nil
     ) -> Bool {
@@ -153,21 +158,32 @@ package struct VaryKey: Hashable, Sendable {
         audience?.user.isConcealed ?? false || values.contains { $0.value.isConcealed }
     }
 
-    /// Returns the key for the disk: with the values concealed that may be secret. `conceal` returns the keyed hash of a value.
-    func concealed(by conceal: (String) -> String) -> VaryKey {
-        var values = values
-        for (name, value) in self.values where !Self.isPlain(name) {
-            if case .plain(let text) = value { values[name] = .concealed(conceal(text)) }
+    /// Whether a value that may be secret is not concealed, so that the key must not be written.
+    var mustBeConcealed: Bool {
+        if case .plain = audience?.user { return true }
+        return values.contains { name, value in
+            if case .plain = value { !Self.isPlain(name) } else { false }
         }
-        guard let audience, case .plain(let user) = audience.user else {
-            return VaryKey(values: values, audience: audience)
-        }
-        let concealed = Audience(fieldsDigest: audience.fieldsDigest, user: .concealed(conceal(user)))
-        return VaryKey(values: values, audience: concealed)
     }
 
-    /// Returns the key for memory, of a key from the disk that matches a request: with that request's values in place of concealed
-    /// ones.
+    /// Returns the key for the disk, whose values that may be secret are replaced by their hashes. Returns nil if there are such
+    /// values and no hash.
+    func concealed(by hash: KeyedHash?) -> VaryKey? {
+        if !mustBeConcealed { return self }
+        guard let hash else { return nil }
+        var values = values
+        for (name, value) in self.values where !Self.isPlain(name) {
+            values[name] = value.concealed(by: hash)
+        }
+        return VaryKey(
+            values: values,
+            audience: audience.map {
+                Audience(fieldsDigest: $0.fieldsDigest, user: $0.user.concealed(by: hash))
+            })
+    }
+
+    /// Returns the key for memory, of a key from the disk that matches a request: concealed values are replaced by those of the
+    /// request.
     func revealed(by request: URLRequest, identifying: IdentifyingFields) -> VaryKey {
         var values = values
         for (name, value) in self.values where value.isConcealed {
@@ -178,6 +194,12 @@ package struct VaryKey: Hashable, Sendable {
         }
         let user = Value(identifying.text(of: request))
         return VaryKey(values: values, audience: Audience(fieldsDigest: audience.fieldsDigest, user: user))
+    }
+
+    /// The number of octets of all values.
+    var size: Int {
+        let user = audience?.user.text?.utf8.count ?? 0
+        return values.reduce(user) { $0 + ($1.value.text?.utf8.count ?? 0) }
     }
 
     /// Returns the value that a request has in a field.
