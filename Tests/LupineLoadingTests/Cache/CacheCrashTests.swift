@@ -67,8 +67,10 @@ struct CacheCrashTests {
             #expect(stage.entries.count == Self.addresses.count)
             #expect(stage.segments.count < 60)
         }
-        // Some writers were killed in the middle of a round.
-        #expect(halfRounds > 0 || Self.killCount < 200, "\(halfRounds), \(tails)")
+        // Some writers were killed in the middle of a round. A sanitizer's writers spend nearly all of their time elsewhere.
+        #if !LUPINE_HELD_LOCKS
+            #expect(halfRounds > 0 || Self.killCount < 200, "\(halfRounds), \(tails)")
+        #endif
     }
 
     /// Returns the rounds of the entries in the folder, read without a cache.
