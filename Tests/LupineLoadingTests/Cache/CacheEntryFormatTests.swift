@@ -126,7 +126,9 @@ struct CacheEntryFormatTests {
             #expect(read.response == entry.response, "\(summary)")
             #expect(read.vary == CacheTerms(entry)?.vary, "\(summary)")
             #expect(read.requestTime == entry.requestTime && read.responseTime == entry.responseTime)
-            #expect(read.storedTime == entry.storedTime && (read.vary.isConcealed || read.size == entry.size))
+            #expect(read.storedTime == entry.storedTime)
+            // The hashes of the terms have another length than the values.
+            #expect(read.size - read.vary.size == entry.size - entry.vary.size)
             #expect(CacheEntryFormat.octets(of: read, address: Self.address) == octets, "\(summary)")
         }
     }

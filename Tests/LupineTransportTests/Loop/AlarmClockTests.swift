@@ -48,6 +48,29 @@ struct AlarmClockTests {
         }
     }
 
+    /// Notes its name when it is released.
+    private final class Witness: Sendable {
+        private let name: String
+        private let fired: FiredAlarms
+
+        init(_ name: String, _ fired: FiredAlarms) { (self.name, self.fired) = (name, fired) }
+
+        deinit { fired.note(name) }
+    }
+
+    @Test("an alarm is released when it has run, before the next one that is due runs")
+    func release() async throws {
+        let stage = try Stage()
+        for name in ["a", "b"] {
+            let witness = Witness("release of \(name)", stage.fired)
+            _ = stage.alarms.set(at: stage.start.advanced(by: .seconds(10))) { [fired = stage.fired] in
+                withExtendedLifetime(witness) { fired.note(name) }
+            }
+        }
+        await stage.move(to: 10)
+        #expect(stage.fired.all == ["a", "release of a", "b", "release of b"])
+    }
+
     @Test("the loop has a timer for each alarm that was the earliest when set, and none after them")
     func timersOfTheLoop() async throws {
         let stage = try Stage()
