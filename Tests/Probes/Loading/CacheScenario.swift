@@ -12,17 +12,24 @@ struct CacheScenario {
         URL(string: "http://example.org/item/\($0)?q=\($0)")
     }
 
-    /// Writes rounds until the process is killed, and calls `isWarm` after the first.
-    func write(until isWarm: () -> Void) {
+    /// Writes rounds until the process is killed. Calls `isWarm` once, when the first round and this many further halves of rounds
+    /// are on the disk: a process that is killed soon after an odd number of halves leaves half of a round, however busy the
+    /// machine is.
+    func write(halves count: Int, until isWarm: () -> Void) {
         let cache = cache(diskCapacity: 64 << 20)
         // Higher than the number of any earlier round.
         var round = Int(Date().timeIntervalSince1970 * 1_000_000)
         write(round, to: cache)
         note(round)
-        isWarm()
+        var remainingHalves = count
+        func halfEnded() {
+            if remainingHalves == 0 { isWarm() }
+            remainingHalves -= 1
+        }
+        halfEnded()
         while true {
             round += 1
-            write(round, to: cache)
+            write(round, to: cache, halfEnded)
             note(round)
         }
     }
@@ -51,11 +58,14 @@ struct CacheScenario {
             keyFile: folder.appendingPathComponent("key"))
     }
 
-    /// Writes a round in two batches, so that a kill can leave half of it.
-    private func write(_ round: Int, to cache: URLCache) {
+    /// Writes a round in two batches, so that a kill can leave half of it. Calls `halfEnded` after each.
+    private func write(_ round: Int, to cache: URLCache, _ halfEnded: () -> Void = {}) {
         let content = Data(String(repeating: "\(round),", count: 1_000).utf8)
         for (index, url) in Self.addresses.enumerated() {
-            if index == Self.addresses.count / 2 { flush(cache) }
+            if index == Self.addresses.count / 2 {
+                flush(cache)
+                halfEnded()
+            }
             guard
                 let response = HTTPURLResponse(
                     url: url, statusCode: 200, httpVersion: nil, headerFields: ["Round": String(round)])
@@ -65,6 +75,7 @@ struct CacheScenario {
             cache.storeCachedResponse(CachedURLResponse(response: response, data: content), for: request)
         }
         flush(cache)
+        halfEnded()
     }
 
     private func flush(_ cache: URLCache) {

@@ -20,7 +20,9 @@ import Glibc
         switch arguments[1] {
         case "cookies": CookieScenario(file: arguments[2]).write(until: killer(number))
         case "draft": CookieScenario(file: arguments[2]).write(until: killer(number, drafting: arguments[2]))
-        case "cache": CacheScenario(folder: arguments[2]).write(until: killer(number))
+        case "cache":
+            // Any division gives all numbers of halves; this one gives each with long and short delays.
+            CacheScenario(folder: arguments[2]).write(halves: number / 16 % 4, until: killer(number))
         case "share": CacheScenario(folder: arguments[2]).write(rounds: number)
         case "sessions":
             guard let url = URL(string: arguments[2]) else { misuse() }
