@@ -9,7 +9,7 @@ internal import LupineTransport
 ///
 /// A value that does not wait. Each step returns what the driver has to do next; if that is a computation or a look-up, its
 /// result is passed to `receive`.
-struct HopPreparation: Sendable {
+struct HopPreparation: ~Copyable, Sendable {
     /// What the driver has to do next.
     enum Next: Sendable {
         /// Compute the hash of the content, and pass it to `receive`.

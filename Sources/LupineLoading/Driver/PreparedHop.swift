@@ -3,7 +3,7 @@
 internal import Foundation
 
 /// A hop that is ready to start, with what its driver has to know when the response arrives.
-struct PreparedHop: Sendable {
+struct PreparedHop: ~Copyable, Sendable {
     /// Carries out the hop; nil once the hop has ended.
     var load: (any HopLoad)?
     /// Whether the hop uses the network, so that the driver handles its redirects, challenges and cookies.

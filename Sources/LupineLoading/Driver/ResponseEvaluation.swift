@@ -6,8 +6,9 @@ internal import LupineTransport
 /// The evaluation of a hop's response: decides what follows from it, and how the load changes. Stores the response's cookies, and
 /// updates the cache.
 ///
-/// The driver creates it from its state, evaluates the response without holding its lock, and applies the result to the state.
-struct ResponseEvaluation: Sendable {
+/// The driver creates it from its state, evaluates the response without holding its lock, and applies the result to the state. It
+/// cannot be copied: a copy would count the references of a dozen objects.
+struct ResponseEvaluation: ~Copyable, Sendable {
     /// How the request is changed if the response makes a repetition necessary.
     enum Repetition: Sendable {
         /// There is no repetition, or one of the same request.
@@ -53,7 +54,7 @@ struct ResponseEvaluation: Sendable {
     ///   - status: The status of an HTTP response; nil for other responses and for the redirect of a `URLProtocol`.
     ///   - hop: The hop that has received the response.
     ///   - basis: What the hop was made from.
-    init(_ response: URLResponse, _ status: Int? = nil, of hop: PreparedHop, _ basis: HopBasis) {
+    init(_ response: URLResponse, _ status: Int? = nil, of hop: borrowing PreparedHop, _ basis: HopBasis) {
         self.response = response
         request = basis.request
         body = basis.body

@@ -29,48 +29,56 @@ extension TaskDriver {
                 verifier: state.verifier, context, client)
         }
         let next = preparation.begin(definition.request)
-        continuePreparing(&preparation, next)
+        continuePreparing(preparation, next)
     }
 
     /// Does what the preparation needs next.
-    private func continuePreparing(_ preparation: inout HopPreparation, _ next: HopPreparation.Next) {
+    private func continuePreparing(_ preparation: consuming HopPreparation, _ next: HopPreparation.Next) {
         switch next {
         case .computeHash(let hash):
-            hash.compute { [self, preparation] hashes in
-                resumePreparing(preparation) { $0.receive(hashes) }
-            }
+            keepWaiting(preparation)
+            hash.compute { [self] hashes in resumePreparing { $0.receive(hashes) } }
         case .lookUp(let cache, let requester):
-            cache.lookUp(preparation.request, for: requester) { [self, preparation] entry in
-                resumePreparing(preparation) { $0.receive(entry) }
-            }
+            let request = preparation.request
+            keepWaiting(preparation)
+            cache.lookUp(request, for: requester) { [self] entry in resumePreparing { $0.receive(entry) } }
         case .deliver(let delivery, let synchronously):
             handle(.preparationEnded(.deliverCached), asynchronously: !synchronously) { state in
                 if state.machine.isPreparing { state.cachedDelivery = delivery }
             }
-        case .startHop: startHop(&preparation)
+        case .startHop: startHop(preparation)
         // The client is called on another thread.
         case .fail(let error): handle(.preparationEnded(.fail(error)), asynchronously: true)
         }
     }
 
-    /// Continues the preparation with a result, unless the load has ended meanwhile.
+    /// Stores the preparation until its input is available, unless the load has ended meanwhile.
+    private func keepWaiting(_ preparation: consuming HopPreparation) {
+        // If the load has ended, the preparation is not stored, and is released outside of the lock.
+        var waiting: HopPreparation? = preparation
+        state.withLock { state in
+            if state.machine.isPreparing { swap(&state.waitingPreparation, &waiting) }
+        }
+    }
+
+    /// Continues the waiting preparation with its input, unless the load has ended meanwhile.
     private func resumePreparing(
-        _ preparation: HopPreparation,
         _ receive: @escaping @Sendable (inout HopPreparation) -> HopPreparation.Next
     ) {
         handle(.canContinuePreparing) { state in
             // If the load has ended, the step is not stored, because it would never be released.
             guard state.machine.isPreparing else { return }
             state.preparationStep = {
-                var preparation = preparation
+                // Nil if the load has ended.
+                guard var preparation = self.state.withLock({ $0.waitingPreparation.take() }) else { return }
                 let next = receive(&preparation)
-                self.continuePreparing(&preparation, next)
+                self.continuePreparing(preparation, next)
             }
         }
     }
 
     /// Creates the hop's load, and ends the preparation. The machine then starts the load.
-    private func startHop(_ preparation: inout HopPreparation) {
+    private func startHop(_ preparation: consuming HopPreparation) {
         let verifier = verifier(for: preparation.request)
         var hop: PreparedHop
         do throws(URLError) {

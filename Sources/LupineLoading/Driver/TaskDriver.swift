@@ -18,7 +18,7 @@ final class TaskDriver: Sendable {
     typealias Step = HopMachine.Step
 
     /// The state of the load, which the lock guards.
-    struct State: Sendable {
+    struct State: ~Copyable, Sendable {
         var machine = HopMachine()
         var turn = StepTurn()
         /// What the current hop was made from, and the next one is made from.
@@ -27,6 +27,8 @@ final class TaskDriver: Sendable {
         var controls: HopControls
         /// The current hop or, between hops, the last one.
         var hop: PreparedHop
+        /// The preparation of a hop, while it waits for input.
+        var waitingPreparation: HopPreparation?
         /// Continues the preparation of a hop. Set when the input that the preparation has waited for is available.
         var preparationStep: (@Sendable () -> Void)?
         /// The questions to the client about responses.
@@ -300,10 +302,12 @@ final class TaskDriver: Sendable {
     /// Releases the objects of the load, and reports its end to the client.
     private func end(_ error: (any Error)?) {
         let now = Date()
-        // The ignored element retains objects of the program, which are released outside of the lock.
+        // The preparation and the ignored element retain objects of the program, which are released outside of the lock.
+        var waitingPreparation: HopPreparation?
         let (endedHops, cachedDelivery, redirectCount, cancelAlarm, endWatch, verifier, _) =
             state.withLock { state in
-                (
+                swap(&state.waitingPreparation, &waitingPreparation)
+                return (
                     state.hopMetrics.takeAll(), state.cachedDelivery, state.basis.redirects.count,
                     state.cancelAlarm.take(), state.endNetworkWatch.take(), state.verifier.take(),
                     (state.hop.load.take(), state.questions.open.take(), state.preparationStep.take())

@@ -7,13 +7,19 @@ import LupineTransport
 /// authority. A look-up is faster than parsing the authority and finding the proxy again. May be used on any thread.
 final class RouteTable: Sendable {
     /// A server, with values that are the same for all requests to it.
-    struct Entry: Sendable {
+    final class Entry: Sendable {
         let server: RouteServer
         /// The key of the server's connections in the pool. Nil if the key also depends on a proxy, or on who decides whether the
         /// server is trusted.
         let origin: Origin?
         /// All fields of a request to the server for which the program has set no fields; nil if they are not cached.
         let sessionFields: Fields?
+
+        init(server: RouteServer, origin: Origin?, sessionFields: Fields?) {
+            self.server = server
+            self.origin = origin
+            self.sessionFields = sessionFields
+        }
     }
 
     /// The maximum number of servers. When the table is full, a new server replaces all others.
