@@ -131,14 +131,9 @@ final class EventMailbox: Sendable {
             guard let entry = batch[index].take() else { continue }
             assertNoLockIsHeld()
             switch consume entry {
-            case .event(let event, let route):
-                for index in route.listeners.indices {
-                    route.listeners[index].receive(event, reusing: &userInfo)
-                }
+            case .event(let event, let route): route.deliver(event, reusing: &userInfo)
             case .notifications(let notifications, let request, let route):
-                for index in route.listeners.indices {
-                    route.listeners[index].receive(notifications, about: request, reusing: &userInfo)
-                }
+                route.deliver(notifications, about: request, reusing: &userInfo)
             }
         }
         // The array's buffer is reused for the next events, unless it is large.

@@ -8,7 +8,7 @@ final class EventRoute: Sendable {
     /// The queue of all `listeners`.
     let queue: DispatchQueue
     /// The monitors, in the order in which they receive an event.
-    let listeners: [EventListener]
+    private let listeners: [EventListener]
     private let mailbox: EventMailbox
     /// Enqueues the delivery of notifications that were sent with `sendBatched`.
     private let turnEnd: TurnEnd
@@ -68,6 +68,19 @@ final class EventRoute: Sendable {
     func sendBatched(_ notifications: RequestNotifications, about request: Request) {
         let beginsBatch = mailbox.addBatched(notifications, about: request, along: self)
         if beginsBatch { turnEnd.perform() }
+    }
+
+    /// Calls the listeners' methods for an event. Called on the queue. The notifications of a batch share `userInfo`.
+    func deliver(_ event: MonitorEvent, reusing userInfo: inout AlamofireNotifications.ReusableUserInfo?) {
+        for listener in listeners { listener.receive(event, reusing: &userInfo) }
+    }
+
+    /// Has the listeners post notifications about a request, like `deliver`.
+    func deliver(
+        _ notifications: RequestNotifications, about request: Request,
+        reusing userInfo: inout AlamofireNotifications.ReusableUserInfo?
+    ) {
+        for listener in listeners { listener.receive(notifications, about: request, reusing: &userInfo) }
     }
 
     /// Enqueues a delivery on the queue, if events wait and no delivery is enqueued yet.

@@ -192,7 +192,7 @@ public class DataRequest: Request, @unchecked Sendable {
         pass.append(needsSerializationQueue: false) { _ in
             let result = AFResult<Data?>(value: self.data, error: self.error)
             let response = self.dataResponse(result, duration: 0)
-            self.monitors?.request(self, didParseResponse: response)
+            self.monitorsOfAllEvents?.request(self, didParseResponse: response)
             self.pass.complete { queue.async { completionHandler(response) } }
         }
         return self
@@ -245,7 +245,7 @@ public class DataRequest: Request, @unchecked Sendable {
         _ completionHandler: @escaping @Sendable (AFDataResponse<Value>) -> Void
     ) {
         let response = dataResponse(result, duration: duration)
-        monitors?.request(self, didParseResponse: response)
+        monitorsOfAllEvents?.request(self, didParseResponse: response)
         guard case .failure(let error) = result else {
             // Without a queue, `deliver` calls the handler in the step that ends the pass.
             return pass.complete { queue.deliver(response, to: completionHandler) }

@@ -383,7 +383,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         on queue: DispatchQueue, convert: (AFResult<Success>) -> Result<Success, Failure>
     ) {
         for result in results {
-            monitors?.request(self, didParseStream: result)
+            monitorsOfAllEvents?.request(self, didParseStream: result)
             if case .failure = result, automaticallyCancelOnStreamError { cancel() }
         }
         deliver(results.map(convert), byteCount: byteCount, to: handler, on: queue)

@@ -182,7 +182,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     /// Stores the location of the moved file, or the error.
     func didFinishDownloading(using task: URLSessionTask, with result: AFResult<URL>) {
-        monitors?.request(self, didFinishDownloadingUsing: task, with: result)
+        monitorsOfAllEvents?.request(self, didFinishDownloadingUsing: task, with: result)
         switch result {
         case .success(let url): downloadState.write { $0.fileURL = url }
         case .failure(let error): self.error = error
@@ -202,7 +202,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         pass.append(needsSerializationQueue: false) { _ in
             let result = AFResult<URL?>(value: self.fileURL, error: self.error)
             let response = self.downloadResponse(result, duration: 0)
-            self.monitors?.request(self, didParseResponse: response)
+            self.monitorsOfAllEvents?.request(self, didParseResponse: response)
             self.pass.complete { queue.async { completionHandler(response) } }
         }
         return self
@@ -258,7 +258,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         _ completionHandler: @escaping @Sendable (AFDownloadResponse<Value>) -> Void
     ) {
         let response = downloadResponse(result, duration: duration)
-        monitors?.request(self, didParseResponse: response)
+        monitorsOfAllEvents?.request(self, didParseResponse: response)
         guard case .failure(let error) = result else {
             // Without a queue, `deliver` calls the handler in the step that ends the pass.
             return pass.complete { queue.deliver(response, to: completionHandler) }

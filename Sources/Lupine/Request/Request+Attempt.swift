@@ -24,7 +24,10 @@ extension Request {
     // The methods whose names begin with `did` report the event of the same name to the monitors.
 
     func didCreateInitialURLRequest(_ request: URLRequest) {
-        mutableState.write { $0.requests.append(request) }
+        let monitors = mutableState.write { state in
+            state.requests.append(request)
+            return state.monitorsOfAllEvents
+        }
         monitors?.request(self, didCreateInitialURLRequest: request)
     }
 
@@ -46,19 +49,22 @@ extension Request {
 
     func didFailToCreateURLRequest(with error: AFError) {
         failAttempt(with: error)
-        monitors?.request(self, didFailToCreateURLRequestWithError: error)
+        monitorsOfAllEvents?.request(self, didFailToCreateURLRequestWithError: error)
         callCURLHandler()
         preparationFailed(error)
     }
 
     func didAdaptInitialRequest(_ initial: URLRequest, to adapted: URLRequest) {
-        mutableState.write { $0.requests.append(adapted) }
+        let monitors = mutableState.write { state in
+            state.requests.append(adapted)
+            return state.monitorsOfAllEvents
+        }
         monitors?.request(self, didAdaptInitialRequest: initial, to: adapted)
     }
 
     func didFailToAdaptURLRequest(_ initial: URLRequest, with error: AFError) {
         failAttempt(with: error)
-        monitors?.request(self, didFailToAdaptURLRequest: initial, withError: error)
+        monitorsOfAllEvents?.request(self, didFailToAdaptURLRequest: initial, withError: error)
         callCURLHandler()
         preparationFailed(error)
     }
@@ -112,8 +118,9 @@ extension Request {
 
     /// Stores the metrics of the latest task, unless they are stored already.
     func didGatherMetrics(_ metrics: URLSessionTaskMetrics) {
-        mutableState.write { state in
+        let monitors = mutableState.write { state in
             if state.metrics.last !== metrics { state.metrics.append(metrics) }
+            return state.monitorsOfAllEvents
         }
         monitors?.request(self, didGatherMetrics: metrics)
     }
@@ -122,7 +129,7 @@ extension Request {
     /// long.
     func didFailTask(_ task: URLSessionTask, earlyWithError error: AFError) {
         self.error = error
-        monitors?.request(self, didFailTask: task, earlyWithError: error)
+        monitorsOfAllEvents?.request(self, didFailTask: task, earlyWithError: error)
     }
 
     func didResumeTask(_ task: URLSessionTask) { report(.didResumeTask, .resumedTask(self, task)) }
@@ -202,7 +209,7 @@ extension Request {
         }
         guard hasBegun else { return false }
         reset()
-        monitors?.requestIsRetrying(self)
+        monitorsOfAllEvents?.requestIsRetrying(self)
         return true
     }
 }

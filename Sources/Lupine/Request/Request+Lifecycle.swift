@@ -79,13 +79,13 @@ extension Request {
     /// Performs the action, then those that have been enqueued meanwhile. Performs nothing if `action` is nil.
     ///
     /// - Parameter action: The result of `OrderedActions.enqueue`.
-    /// - Returns: The request's monitors. They are read together with the next action, which saves the caller another lock.
+    /// - Returns: `monitorsOfAllEvents`, which is read together with the next action: that saves the caller another lock.
     @discardableResult
     func performTaskActions(from action: TaskAction?) -> CompositeEventMonitor? {
-        guard var action else { return monitors }
+        guard var action else { return monitorsOfAllEvents }
         while true {
             action.perform()
-            let (next, monitors) = mutableState.write { ($0.taskActions.next(), $0.eventMonitor) }
+            let (next, monitors) = mutableState.write { ($0.taskActions.next(), $0.monitorsOfAllEvents) }
             guard let next else { return monitors }
             action = next
         }

@@ -104,6 +104,12 @@ public class Request: @unchecked Sendable {
             hasInterceptorOrHandler = interceptor != nil
         }
 
+        /// The monitors, or nil if all of them ignore events without a notification, as in most sessions.
+        var monitorsOfAllEvents: CompositeEventMonitor? {
+            guard let eventMonitor, !eventMonitor.onlyPostsNotifications else { return nil }
+            return eventMonitor
+        }
+
         /// Stores a report of a call of `resume`, `suspend` or `cancel`. The caller then calls `deliverPendingReportsOnRoot`,
         /// outside of the lock.
         mutating func addReport(_ report: @escaping @Sendable () -> Void) {
@@ -218,6 +224,8 @@ public class Request: @unchecked Sendable {
     public var eventMonitor: (any EventMonitor)? { monitors }
     /// The same monitor as `eventMonitor`, with its type. It forwards events to the monitors of the session and of the request.
     var monitors: CompositeEventMonitor? { mutableState.read { $0.eventMonitor } }
+    /// The same monitor, or nil if an event without a notification would reach none of its monitors.
+    var monitorsOfAllEvents: CompositeEventMonitor? { mutableState.read { $0.monitorsOfAllEvents } }
     /// The interceptor of the request, in addition to the session's.
     public var interceptor: (any RequestInterceptor)? { mutableState.read { $0.interceptor } }
     /// Whether the request has an interceptor. Does not copy the interceptor, unlike a comparison of `interceptor` with nil.

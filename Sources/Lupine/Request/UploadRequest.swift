@@ -111,19 +111,19 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         self.uploadable = uploadable
         // A request that was cancelled meanwhile may have finished already. Then its `cleanup` ran before this file existed.
         if mutableState.read({ $0.machine.isOver }) { removeTemporaryFiles() }
-        monitors?.request(self, didCreateUploadable: uploadable)
+        monitorsOfAllEvents?.request(self, didCreateUploadable: uploadable)
     }
 
     func didFailToCreateUploadable(with error: AFError) {
         failAttempt(with: error)
-        monitors?.request(self, didFailToCreateUploadableWithError: error)
+        monitorsOfAllEvents?.request(self, didFailToCreateUploadableWithError: error)
         preparationFailed(error)
     }
 
     /// Returns the stream that is the body, and reports it to the monitors. Returns nil for a body of another type.
     func inputStream() -> InputStream? {
         guard case .stream(let stream) = uploadable else { return nil }
-        monitors?.request(self, didProvideInputStream: stream)
+        monitorsOfAllEvents?.request(self, didProvideInputStream: stream)
         return stream
     }
 }
