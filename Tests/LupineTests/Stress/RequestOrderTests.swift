@@ -58,6 +58,7 @@ import Testing
     /// Checks what the notifications have told of a request that was not cancelled.
     private static func check(notices events: [Event], _ faults: OrderFaults) {
         var last: Event?
+        // Whether the task of the present attempt has completed.
         var hasCompleted = false
         for event in events where event != .resumedTask || last != .resumedTask {
             let isRight =
@@ -69,12 +70,12 @@ import Testing
                     (.finished, .resumedTask), (.finished, .completed), (.finished, .resumed):
                     true
                 // The program may resume the request while a retrier decides about its completed task.
-                case (.resumed, .finished), (.resumedTask, .finished): hasCompleted
+                case (.resumed, .finished): hasCompleted
                 default: false
                 }
             if !isRight { faults.note("\(event) after \(String(describing: last)) in \(events)") }
             last = event
-            hasCompleted = hasCompleted || event == .completed
+            if event == .completed || event == .resumedTask { hasCompleted = event == .completed }
         }
     }
 
